@@ -1,0 +1,95 @@
+package admission
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"strings"
+)
+
+// SubprotocolPrefix stands before the key or token in Sec-WebSocket-Protocol.
+// It is matched case-sensitively.
+const SubprotocolPrefix = "anvesha-v1."
+
+// KeyHash is the SHA-256 of an extension's key or of the host token. Only the
+// hash is stored. The zero value matches nothing.
+type KeyHash [sha256.Size]byte
+
+// HashKey hashes a key or token as it was offered.
+func HashKey(key string) KeyHash { return sha256.Sum256([]byte(key)) }
+
+// ParseKeyHash reads the 64 lower-case hex digits that Hex writes.
+func ParseKeyHash(s string) (KeyHash, error) {
+	var h KeyHash
+	b, err := hex.DecodeString(s)
+	if err != nil || len(b) != len(h) {
+		return KeyHash{}, fmt.Errorf("key hash: want %d hex digits", 2*len(h))
+	}
+	copy(h[:], b)
+	return h, nil
+}
+
+// Hex gives 64 lower-case hex digits.
+func (h KeyHash) Hex() string { return hex.EncodeToString(h[:]) }
+
+// Equal compares in constant time.
+func (h KeyHash) Equal(o KeyHash) bool { return subtle.ConstantTimeCompare(h[:], o[:]) == 1 }
+
+// Digits are the four decimal digits that the panel and the host both show, so
+// that the owner can tell this extension from a look-alike. They are made from
+// the hash: the first four bytes, big-endian, modulo 10000.
+func (h KeyHash) Digits() string {
+	return fmt.Sprintf("%04d", binary.BigEndian.Uint32(h[:4])%10000)
+}
+
+// Secret is a token that must never be printed. Reveal is the only way out.
+type Secret struct{ value string }
+
+// NewSecret wraps a secret.
+func NewSecret(value string) Secret { return Secret{value} }
+
+// Reveal gives the secret itself, for the one place that needs it.
+func (s Secret) Reveal() string { return s.value }
+
+// Empty reports whether there is no secret at all.
+func (s Secret) Empty() bool { return s.value == "" }
+
+// Hash gives the secret's KeyHash.
+func (s Secret) Hash() KeyHash { return HashKey(s.value) }
+
+const redacted = "[redacted]"
+
+func (Secret) String() string               { return redacted }
+func (Secret) GoString() string             { return redacted }
+func (Secret) Format(f fmt.State, _ rune)   { _, _ = f.Write([]byte(redacted)) }
+func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+func (Secret) LogValue() slog.Value         { return slog.StringValue(redacted) }
+
+// Offer is one entry of Sec-WebSocket-Protocol.
+type Offer struct {
+	Entry string  // as it has to be echoed
+	Key   KeyHash // of what follows SubprotocolPrefix; zero for any other entry
+	IsKey bool
+}
+
+// ParseOffers reads every header line, splits at commas and trims blanks.
+func ParseOffers(headers []string) []Offer {
+	var offers []Offer
+	for _, line := range headers {
+		for entry := range strings.SplitSeq(line, ",") {
+			entry = strings.Trim(entry, " \t")
+			if entry == "" {
+				continue
+			}
+			o := Offer{Entry: entry}
+			if key, ok := strings.CutPrefix(entry, SubprotocolPrefix); ok && key != "" {
+				o.Key, o.IsKey = HashKey(key), true
+			}
+			offers = append(offers, o)
+		}
+	}
+	return offers
+}

@@ -1,0 +1,36 @@
+package ports
+
+import (
+	"context"
+	"errors"
+)
+
+// Prompt is what a model is asked: instructions that are ours, and one message
+// that holds the question and the quoted, untrusted material.
+type Prompt struct {
+	System string
+	User   string
+}
+
+// Generator is a model that streams text.
+//
+// Generate calls emit in order from the calling goroutine, each piece valid
+// UTF-8 and not empty, and stops at the first error of emit or when ctx ends
+// (then it returns that error; the upstream call is aborted, also before its
+// first byte). nil means a complete answer was emitted. The errors below can be
+// told apart with errors.Is; their texts name the cause for the log and hold no
+// key and no content.
+type Generator interface {
+	Generate(ctx context.Context, prompt Prompt, emit func(text string) error) error
+}
+
+var (
+	// ErrNoModel: none is configured or found; nothing was sent anywhere.
+	ErrNoModel = errors.New("no model")
+	// ErrModelUnavailable: the model did not answer; nothing was emitted.
+	ErrModelUnavailable = errors.New("model unavailable")
+	// ErrModelInterrupted: the stream broke off after something was emitted.
+	ErrModelInterrupted = errors.New("model interrupted")
+	// ErrModelEmpty: it ended without text, for instance after only reasoning.
+	ErrModelEmpty = errors.New("model gave no answer")
+)

@@ -1,0 +1,31 @@
+package ports
+
+import (
+	"context"
+
+	"plexus/domain/framing"
+	"plexus/domain/pages"
+)
+
+// PageQuery asks the local page index.
+type PageQuery struct {
+	Text       string // the question
+	Reader     string // origin that asks; pages.Owner finds every page
+	Shared     bool   // true: pages of all origins are found by all (index.shared)
+	ExcludeURL string // canonical URL of the page in front of the reader, or ""
+	Limit      int    // 1..framing.MaxResults
+}
+
+// PageIndex remembers the pages that were asked about.
+//
+// IndexPage is durable when it returns; the same origin and URL is replaced,
+// and the bounds of package pages are kept (oldest seen go first). SearchPages
+// gives at most Limit results, best first, one per URL, score = −bm25, and
+// never ExcludeURL. Pages lists newest seen first. ClearPages removes all and
+// says how many.
+type PageIndex interface {
+	IndexPage(ctx context.Context, page pages.Page) error
+	SearchPages(ctx context.Context, q PageQuery) ([]framing.Result, error)
+	Pages(ctx context.Context, limit int) ([]pages.Listing, error)
+	ClearPages(ctx context.Context) (int, error)
+}
