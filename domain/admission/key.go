@@ -68,11 +68,27 @@ func (Secret) Format(f fmt.State, _ rune)   { _, _ = f.Write([]byte(redacted)) }
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 func (Secret) LogValue() slog.Value         { return slog.StringValue(redacted) }
 
+// KeyLength is the length of a key and of the host token, in hex digits.
+const KeyLength = 64
+
+// WellFormedKey reports whether s is KeyLength lower-case hex digits.
+func WellFormedKey(s string) bool {
+	if len(s) != KeyLength {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') {
+			return false
+		}
+	}
+	return true
+}
+
 // Offer is one entry of Sec-WebSocket-Protocol.
 type Offer struct {
 	Entry string  // as it has to be echoed
 	Key   KeyHash // of what follows SubprotocolPrefix; zero for any other entry
-	IsKey bool
+	IsKey bool    // it has the prefix and a key of 64 lower-case hex digits
 }
 
 // ParseOffers reads every header line, splits at commas and trims blanks.
@@ -85,7 +101,7 @@ func ParseOffers(headers []string) []Offer {
 				continue
 			}
 			o := Offer{Entry: entry}
-			if key, ok := strings.CutPrefix(entry, SubprotocolPrefix); ok && key != "" {
+			if key, ok := strings.CutPrefix(entry, SubprotocolPrefix); ok && WellFormedKey(key) {
 				o.Key, o.IsKey = HashKey(key), true
 			}
 			offers = append(offers, o)

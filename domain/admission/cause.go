@@ -1,0 +1,53 @@
+package admission
+
+// Cause says why somebody was not let in. On the wire every refusal looks the
+// same; the log, `plexus status` and the owner's page show the cause.
+type Cause string
+
+const (
+	WrongHost   Cause = "wrong_host"   // the Host header does not name this listener
+	Proxied     Cause = "proxied"      // it came through a proxy
+	ForeignUser Cause = "foreign_user" // another user of this machine
+	WebOrigin   Cause = "web_origin"   // a web page, or any other origin that can never pass
+	NoToken     Cause = "no_token"     // a native tool without a right host token
+	NoKey       Cause = "no_key"       // an extension that offers no key
+	WrongOffer  Cause = "wrong_offer"  // a subprotocol that is no key of the right form
+	KeyWaiting  Cause = "key_waiting"  // an extension that the owner has not decided on
+	KeyBlocked  Cause = "key_blocked"  // an extension that the owner has removed
+	StoreFailed Cause = "store_failed" // we could not look it up
+	TooMany     Cause = "too_many"     // every connection is taken
+)
+
+// Causes lists every cause, for tables and their tests.
+func Causes() []Cause {
+	return []Cause{WrongHost, Proxied, ForeignUser, WebOrigin, NoToken, NoKey, WrongOffer, KeyWaiting, KeyBlocked, StoreFailed, TooMany}
+}
+
+// Advice is one plain sentence for the owner: what happened and what to do.
+func (c Cause) Advice() string {
+	switch c {
+	case WrongHost:
+		return "Somebody used another name for this machine than 127.0.0.1 or localhost, as a rebinding web page does; nothing to do unless it was you."
+	case Proxied:
+		return "The request came through a proxy; the NERVE listener is for this machine alone, so point the program at 127.0.0.1 directly."
+	case ForeignUser:
+		return "A program of another user of this machine tried to connect; run it as yourself if it is yours."
+	case WebOrigin:
+		return "A web page tried to connect; web pages are never let in."
+	case NoToken:
+		return "A program tried to connect without the right host token; `plexus token path` says where the token is."
+	case NoKey:
+		return "An extension offered no key; if you trust it, add its origin to allowed_origins in the configuration."
+	case WrongOffer:
+		return "The subprotocol that was offered is no key of the right form; it must read anvesha-v1. and 64 lower-case hex digits."
+	case KeyWaiting:
+		return "An extension is waiting for you: compare its four digits, then run `plexus extensions allow`."
+	case KeyBlocked:
+		return "You have removed this extension; `plexus extensions allow` lets it in again."
+	case StoreFailed:
+		return "The list of extensions could not be read; see the log, and check the disk."
+	case TooMany:
+		return "Every connection is taken; close programs that keep many open."
+	}
+	return ""
+}
