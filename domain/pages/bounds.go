@@ -1,0 +1,16 @@
+package pages
+
+import "time"
+
+// Bounds limit an index as a whole. A field that is zero or less is refused by
+// no one and keeps nothing, so start from DefaultBounds.
+type Bounds struct {
+	Pages int           // rows
+	Bytes int64         // of all texts together
+	Age   time.Duration // since a page was last seen
+}
+
+// DefaultBounds are the bounds of decision D10.
+func DefaultBounds() Bounds {
+	return Bounds{Pages: MaxPages, Bytes: MaxTotal, Age: MaxAge}
+}
