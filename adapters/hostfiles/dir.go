@@ -1,0 +1,102 @@
+package hostfiles
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// RefusedError is something on disk that is not used because another account
+// could have put it there or can read it. Nothing was changed.
+type RefusedError struct {
+	Path   string
+	Reason string // a clause that fits after "because"
+	Advice string // a sentence, or ""
+}
+
+func (e *RefusedError) Error() string {
+	s := fmt.Sprintf("%s is not used because %s", e.Path, e.Reason)
+	if e.Advice != "" {
+		s += ". " + e.Advice
+	}
+	return s
+}
+
+// PrivateDir makes path a directory that only this account can enter (0700),
+// parents included where they are missing. An existing one must be ours. A loose
+// mode is repaired, and said in the warnings, only where the directory is
+// plainly the host's: nobody wants --data-dir /tmp to close /tmp for everyone.
+func PrivateDir(path string) (warnings []string, err error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, fmt.Errorf("making private directory: %w", err)
+	}
+	link, err := os.Lstat(path)
+	if err != nil {
+		return nil, fmt.Errorf("looking at private directory: %w", err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("looking at private directory: %w", err)
+	}
+	if !ownedByUs(link) || !ownedByUs(info) {
+		return nil, &RefusedError{Path: path, Reason: "it belongs to another account"}
+	}
+	if !loose(info) {
+		return nil, nil
+	}
+	if !plainlyOurs(path, info) {
+		return nil, &RefusedError{
+			Path: path, Reason: fmt.Sprintf("other accounts can enter it (mode %04o)", info.Mode().Perm()),
+			Advice: "Run chmod 700 on it if it is meant for Plexus, or choose another directory.",
+		}
+	}
+	if err := os.Chmod(path, 0o700); err != nil { //nolint:gosec // a directory needs its search bit
+		return nil, fmt.Errorf("closing private directory: %w", err)
+	}
+	return []string{fmt.Sprintf("%s could be entered by other accounts (mode %04o); it is private now (0700).", path, info.Mode().Perm())}, nil
+}
+
+// plainlyOurs: named after us, holding our lock, or empty.
+func plainlyOurs(path string, info fs.FileInfo) bool {
+	if info.Mode()&fs.ModeSticky != 0 {
+		return false
+	}
+	if slices.Contains([]string{"plexus", "Plexus", ".anvesha"}, filepath.Base(path)) {
+		return true
+	}
+	if _, err := os.Lstat(filepath.Join(path, LockName)); err == nil {
+		return true
+	}
+	entries, err := os.ReadDir(path)
+	return err == nil && len(entries) == 0
+}
+
+// WriteFile replaces path in one step: a new file that was never readable by
+// others (0600) is written, synced and renamed over it, and the directory is
+// synced, so that after a power cut there is the old content or the new.
+func WriteFile(path string, data []byte) error {
+	if err := replaceFile(path, data); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}
+
+func replaceFile(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	// CreateTemp opens with O_EXCL and 0600.
+	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(data)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp.Name()))
+	}
+	return syncDir(dir)
+}

@@ -1,0 +1,127 @@
+package hostfiles
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+func places(goos string, env map[string]string) Places {
+	return Places{OS: goos, Getenv: func(name string) string { return env[name] }}
+}
+
+func TestPlaces(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Log("absolute paths are spelled for unix here")
+		return
+	}
+	home := map[string]string{"HOME": "/h"}
+	xdg := map[string]string{"HOME": "/h", "XDG_DATA_HOME": "/d", "XDG_CONFIG_HOME": "/c", "XDG_RUNTIME_DIR": "/r"}
+	for _, tc := range []struct {
+		name, os                    string
+		env                         map[string]string
+		data, config, socket, token string
+	}{
+		{"linux", "linux", home, "/h/.local/share/plexus", "/h/.config/plexus/config.toml", "/h/.local/share/plexus/nerve.sock", "/h/.anvesha/token"},
+		{"linux with XDG", "linux", xdg, "/d/plexus", "/c/plexus/config.toml", "/r/plexus/nerve.sock", "/h/.anvesha/token"},
+		{"relative XDG counts as unset", "linux", map[string]string{"HOME": "/h", "XDG_DATA_HOME": "d"}, "/h/.local/share/plexus", "/h/.config/plexus/config.toml", "/h/.local/share/plexus/nerve.sock", "/h/.anvesha/token"},
+		{"macOS", "darwin", home, "/h/Library/Application Support/Plexus", "/h/Library/Application Support/Plexus/config.toml", "/h/Library/Application Support/Plexus/nerve.sock", "/h/.anvesha/token"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := places(tc.os, tc.env)
+			data, err1 := p.DataDir()
+			config, err2 := p.ConfigFile()
+			token, err3 := p.NerveToken()
+			if err := errors.Join(err1, err2, err3); err != nil {
+				t.Fatal(err)
+			}
+			for _, pair := range [][2]string{{data, tc.data}, {config, tc.config}, {p.NerveSocket(data), tc.socket}, {token, tc.token}} {
+				if pair[0] != pair[1] {
+					t.Errorf("got %s, want %s", pair[0], pair[1])
+				}
+			}
+		})
+	}
+}
+
+func TestPlaces_WithoutHomeIsAnErrorNotASharedFolder(t *testing.T) {
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		p := places(goos, nil)
+		_, err1 := p.DataDir()
+		_, err2 := p.ConfigFile()
+		_, err3 := p.NerveToken()
+		for _, err := range []error{err1, err2, err3} {
+			if !errors.Is(err, ErrNoHome) {
+				t.Errorf("%s: got %v, want ErrNoHome", goos, err)
+			}
+		}
+	}
+}
+
+func TestWriteFile_ReplacesAndLeavesNothingBehind(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	for _, content := range []string{"one", "two"} {
+		if err := WriteFile(path, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(path); err != nil || string(b) != content {
+			t.Fatalf("got %q, %v", b, err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "d"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(filepath.Join(dir, "d"), []byte("x")); err == nil {
+		t.Error("a file replaced a directory")
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+func TestRunFile_RoundTrip(t *testing.T) {
+	dir := t.TempDir()
+	want := Run{PID: 7, Version: "v", Nerve: "127.0.0.1:9001", NerveSocket: "/s", AdminSocket: "/a", DataDir: dir}
+	if err := WriteRun(filepath.Join(dir, RunName), want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadRun(dir)
+	if err != nil || got != want {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, RunName), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadRun(dir); err == nil {
+		t.Error("half a run file was taken")
+	}
+}
+
+func TestReadSecret(t *testing.T) {
+	for _, tc := range []struct{ name, content, want string }{
+		{"line", "abc-123\n", "abc-123"},
+		{"empty", " \n", ""},
+		{"two words", "abc def", ""},
+		{"control character", "abc\x00", ""},
+		{"too large", strings.Repeat("k", maxSecretFile+1), ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "key")
+			if err := os.WriteFile(path, []byte(tc.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			secret, _, err := ReadSecret(path)
+			if secret.Reveal() != tc.want || (err == nil) != (tc.want != "") {
+				t.Errorf("got %q, %v", secret.Reveal(), err)
+			}
+			if err != nil && strings.Contains(err.Error(), "abc") {
+				t.Errorf("the error repeats the key: %v", err)
+			}
+		})
+	}
+}

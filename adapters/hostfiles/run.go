@@ -1,0 +1,60 @@
+package hostfiles
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// maxRunFile bounds what ReadRun reads, in bytes.
+const maxRunFile = 16 << 10
+
+// Run says where a running host can be reached: only what is open, no secret.
+type Run struct {
+	PID         int    `json:"pid"`
+	Version     string `json:"version"`
+	Nerve       string `json:"nerve,omitempty"`        // listen address, such as 127.0.0.1:9001
+	NerveSocket string `json:"nerve_socket,omitempty"` // path
+	AdminSocket string `json:"admin_socket,omitempty"` // path
+	DataDir     string `json:"data_dir"`
+}
+
+// WriteRun writes run as JSON to path in one step, readable by the owner alone.
+func WriteRun(path string, run Run) error {
+	b, err := json.Marshal(run)
+	if err != nil {
+		return fmt.Errorf("encoding run file: %w", err)
+	}
+	return WriteFile(path, append(b, '\n'))
+}
+
+// ReadRun reads run.json of dataDir. Without one it is fs.ErrNotExist. After a
+// crash a stale one may be left, so the lock decides whether a host runs.
+func ReadRun(dataDir string) (Run, error) {
+	file, err := os.OpenFile(filepath.Join(dataDir, RunName), os.O_RDONLY|openFlags, 0)
+	if err != nil {
+		return Run{}, fmt.Errorf("opening run file: %w", err)
+	}
+	defer file.Close() //nolint:errcheck // opened for reading
+	b, err := io.ReadAll(io.LimitReader(file, maxRunFile))
+	if err != nil {
+		return Run{}, fmt.Errorf("reading run file: %w", err)
+	}
+	var run Run
+	if err := json.Unmarshal(b, &run); err != nil {
+		return Run{}, fmt.Errorf("reading run file: %w", err)
+	}
+	return run, nil
+}
+
+// Remove deletes a file that may be gone already.
+func Remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing file: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package hostfiles
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// TCPPeerIsOurs looks up which account owns the other end of a loopback
+// connection. Only an entry of exactly this connection counts; without one the
+// error is ErrPeerUnknown and the caller decides.
+func TCPPeerIsOurs(conn net.Conn) (bool, error) {
+	peer, err := addrPort(conn.RemoteAddr())
+	if err != nil {
+		return false, err
+	}
+	local, err := addrPort(conn.LocalAddr())
+	if err != nil {
+		return false, err
+	}
+	// A client that opened an IPv6 socket for an IPv4 address is in tcp6.
+	for _, path := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		uid, err := lookUpPeer(path, peer, local)
+		if errors.Is(err, ErrPeerUnknown) {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		return uidIsOurs(uid), nil
+	}
+	return false, ErrPeerUnknown
+}
+
+func addrPort(addr net.Addr) (netip.AddrPort, error) {
+	tcp, ok := addr.(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}, fmt.Errorf("%w: not a TCP address", ErrPeerUnknown)
+	}
+	ap := tcp.AddrPort()
+	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port()), nil
+}
+
+func lookUpPeer(path string, peer, local netip.AddrPort) (uint32, error) {
+	table, err := os.Open(path)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrPeerUnknown, err)
+	}
+	defer table.Close() //nolint:errcheck // opened for reading
+	return findPeer(table, peer, local, strings.HasSuffix(path, "6"))
+}
+
+// findPeer reads the kernel's table: columns are number, local address, remote
+// address, state, queues, timer, retransmits, uid. Only an established socket
+// says whose it is; an orphaned one shows uid 0.
+func findPeer(table io.Reader, peer, local netip.AddrPort, six bool) (uint32, error) {
+	const established = "01"
+	wantLocal, wantRemote := kernelAddr(peer, six), kernelAddr(local, six)
+	lines := bufio.NewScanner(table)
+	for lines.Scan() {
+		f := strings.Fields(lines.Text())
+		if len(f) < 8 || f[1] != wantLocal || f[2] != wantRemote || f[3] != established {
+			continue
+		}
+		uid, err := strconv.ParseUint(f[7], 10, 32)
+		if err != nil {
+			return 0, fmt.Errorf("%w: %w", ErrPeerUnknown, err)
+		}
+		return uint32(uid), nil
+	}
+	if err := lines.Err(); err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrPeerUnknown, err)
+	}
+	return 0, ErrPeerUnknown
+}
+
+// kernelAddr spells an address as the table does: 32-bit words of the network
+// order address printed in the machine's own byte order, then the port.
+func kernelAddr(ap netip.AddrPort, six bool) string {
+	var raw []byte
+	if six {
+		b := ap.Addr().As16()
+		raw = b[:]
+	} else if ap.Addr().Is4() {
+		b := ap.Addr().As4()
+		raw = b[:]
+	}
+	var s strings.Builder
+	for ; len(raw) >= 4; raw = raw[4:] {
+		fmt.Fprintf(&s, "%08X", binary.NativeEndian.Uint32(raw))
+	}
+	fmt.Fprintf(&s, ":%04X", ap.Port())
+	return s.String()
+}
