@@ -92,14 +92,15 @@ type Header struct {
 }
 
 // ParseHeader reads a header from the first HeaderSize bytes of b and checks
-// magic, version, type and length in that order. The error is a *FrameError;
-// a short b is MalformedFrame only after every field it does hold has passed.
+// magic, version, type and length in that order. The error is a *FrameError.
+// A header is judged whole: with fewer bytes the answer is MalformedFrame,
+// whatever they hold, so a stream reader calls it when HeaderSize bytes are in.
 func ParseHeader(b []byte) (Header, error) {
-	if len(b) >= 4 && binary.LittleEndian.Uint32(b) != Magic {
-		return Header{}, errInvalidMagic
-	}
 	if len(b) < HeaderSize {
 		return Header{}, errMalformedFrame
+	}
+	if binary.LittleEndian.Uint32(b) != Magic {
+		return Header{}, errInvalidMagic
 	}
 	if binary.LittleEndian.Uint16(b[4:]) != ProtocolVersion {
 		return Header{}, errUnsupportedVersion
@@ -119,6 +120,21 @@ func ParseHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
+// ParseFrame reads b as exactly one frame, which is what one WebSocket message
+// has to be. The payload is a part of b, not a copy. The error is a *FrameError;
+// bytes missing or left over after the payload are MalformedFrame.
+func ParseFrame(b []byte) (Header, []byte, error) {
+	h, err := ParseHeader(b)
+	if err != nil {
+		return Header{}, nil, err
+	}
+	payload := b[HeaderSize:]
+	if len(payload) != int(h.PayloadLength) {
+		return Header{}, nil, errMalformedFrame
+	}
+	return h, payload, nil
+}
+
 // AppendHeader appends h in wire order to dst and returns the longer slice. It
 // writes what it is given; AppendFrame checks the length.
 func AppendHeader(dst []byte, h Header) []byte {
@@ -129,8 +145,8 @@ func AppendHeader(dst []byte, h Header) []byte {
 	return binary.LittleEndian.AppendUint32(dst, h.PayloadLength)
 }
 
-// AppendFrame appends a whole frame. A payload over MaxPayloadSize is
-// ErrPayloadTooLarge and dst comes back unchanged.
+// AppendFrame appends a whole frame. A payload over MaxPayloadSize is a
+// *FrameError of kind PayloadTooLarge, and dst comes back unchanged.
 func AppendFrame(dst []byte, t MessageType, f Flags, requestID uint64, payload []byte) ([]byte, error) {
 	if len(payload) > MaxPayloadSize {
 		return dst, errPayloadTooLarge

@@ -1,0 +1,209 @@
+package framing
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Result is one ranked hit of a SearchResult frame.
+type Result struct {
+	URL     string
+	Title   string
+	Snippet string
+	Score   float32 // higher is better; finite
+}
+
+// SearchResult is the payload of a SearchResult frame, best result first.
+type SearchResult struct {
+	Results []Result
+	TookMS  int64 // wall-clock milliseconds of the search, never negative
+}
+
+// AppendSearchResult appends a whole SearchResult frame with FINAL and says how
+// many results it left out: when the frame would pass MaxFrameSize, the tail of
+// the list is dropped, which is the worst of it.
+//
+// Readers of this message refuse null and want took_ms in digits, so a nil list
+// is [], a score that is not finite is 0 and a negative TookMS is 0. Invalid
+// UTF-8 becomes U+FFFD.
+func AppendSearchResult(dst []byte, requestID uint64, r SearchResult) (frame []byte, dropped int) {
+	start := len(dst)
+	dst = AppendHeader(dst, Header{Type: SearchResultMsg, Flags: Final, RequestID: requestID})
+	dst = append(dst, `{"results":[`...)
+
+	var tail [len(`],"took_ms":}`) + len("9223372036854775807")]byte
+	end := append(tail[:0], `],"took_ms":`...)
+	end = append(strconv.AppendInt(end, max(0, r.TookMS), 10), '}')
+
+	for i, result := range r.Results {
+		before := len(dst)
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendResult(dst, result)
+		if len(dst)-start+len(end) > MaxFrameSize {
+			dst, dropped = dst[:before], len(r.Results)-i
+			break
+		}
+	}
+	return setPayloadLength(append(dst, end...), start), dropped
+}
+
+func appendResult(dst []byte, r Result) []byte {
+	dst = append(dst, `{"url":`...)
+	dst = appendJSONString(dst, r.URL)
+	dst = append(dst, `,"title":`...)
+	dst = appendJSONString(dst, r.Title)
+	dst = append(dst, `,"snippet":`...)
+	dst = appendJSONString(dst, r.Snippet)
+	dst = append(dst, `,"score":`...)
+	score := float64(r.Score)
+	if math.IsNaN(score) || math.IsInf(score, 0) {
+		score = 0
+	}
+	dst = strconv.AppendFloat(dst, score, 'g', -1, 32)
+	return append(dst, '}')
+}
+
+// setPayloadLength fills in the length of the frame that starts at start.
+func setPayloadLength(dst []byte, start int) []byte {
+	binary.LittleEndian.PutUint32(dst[start+HeaderSize-4:], uint32(len(dst)-start-HeaderSize))
+	return dst
+}
+
+// MaxTokenText is the longest text, in bytes, that fits one AiToken frame
+// however it has to be escaped.
+const MaxTokenText = (MaxPayloadSize - len(`{"t":""}`)) / maxEscapedByte
+
+// AppendAiToken appends a whole AiToken frame: STREAM, or FINAL for the last of
+// a request. It allocates nothing when dst has room. text is at most
+// MaxTokenText bytes and anything beyond is cut off, so the sender passes longer
+// text through SplitToken. Invalid UTF-8 becomes U+FFFD.
+func AppendAiToken(dst []byte, requestID uint64, text string, final bool) []byte {
+	flags := Stream
+	if final {
+		flags = Final
+	}
+	text, _ = SplitToken(text, MaxTokenText)
+	start := len(dst)
+	dst = AppendHeader(dst, Header{Type: AiTokenMsg, Flags: flags, RequestID: requestID})
+	dst = append(dst, `{"t":`...)
+	dst = appendJSONString(dst, text)
+	return setPayloadLength(append(dst, '}'), start)
+}
+
+// SplitToken cuts text so that head has at most limit bytes and no UTF-8
+// sequence is torn. It always makes way: a head that would be empty is the first
+// code point, even if that is longer than limit.
+func SplitToken(text string, limit int) (head, tail string) {
+	if len(text) <= limit {
+		return text, ""
+	}
+	cut := max(limit, 0)
+	// A sequence has at most three continuation bytes; more of them are not UTF-8.
+	for back := 0; back < utf8.UTFMax && cut-back >= 0; back++ {
+		if utf8.RuneStart(text[cut-back]) {
+			cut -= back
+			break
+		}
+	}
+	if cut == 0 {
+		_, cut = utf8.DecodeRuneInString(text)
+	}
+	return text[:cut], text[cut:]
+}
+
+const (
+	memberResults memberSet = 1 << iota
+	memberTookMS
+)
+
+const (
+	memberResultURL memberSet = 1 << iota
+	memberResultTitle
+	memberSnippet
+	memberScore
+
+	resultMembers = memberResultURL | memberResultTitle | memberSnippet | memberScore
+)
+
+const memberT memberSet = 1
+
+// DecodeSearchResult reads the payload of a SearchResult frame, for clients. It
+// is as strict as DecodeSearchQuery; a score must fit a finite 32-bit float and
+// took_ms an int64.
+func DecodeSearchResult(payload []byte) (SearchResult, error) {
+	s := jsonScanner{src: string(payload)}
+	r := SearchResult{Results: []Result{}}
+	var seen memberSet
+	for name := range s.members {
+		switch name {
+		case "results":
+			seen.mark(&s, memberResults)
+			for range s.elements {
+				r.Results = append(r.Results, s.result())
+			}
+		case "took_ms":
+			seen.mark(&s, memberTookMS)
+			r.TookMS = int64(s.unsigned(math.MaxInt64))
+		default:
+			s.skip()
+		}
+	}
+	seen.require(&s, memberResults|memberTookMS)
+	s.end()
+	if s.err != nil {
+		return SearchResult{}, fmt.Errorf("decode SearchResult: %w", s.err)
+	}
+	return r, nil
+}
+
+func (s *jsonScanner) result() (r Result) {
+	var seen memberSet
+	for name := range s.members {
+		switch name {
+		case "url":
+			seen.mark(s, memberResultURL)
+			r.URL = s.text()
+		case "title":
+			seen.mark(s, memberResultTitle)
+			r.Title = s.text()
+		case "snippet":
+			seen.mark(s, memberSnippet)
+			r.Snippet = s.text()
+		case "score":
+			seen.mark(s, memberScore)
+			r.Score = s.float()
+		default:
+			s.skip()
+		}
+	}
+	seen.require(s, resultMembers)
+	return r
+}
+
+// DecodeAiToken reads the payload of an AiToken frame, for clients. It is as
+// strict as DecodeSearchQuery.
+func DecodeAiToken(payload []byte) (string, error) {
+	s := jsonScanner{src: string(payload)}
+	var text string
+	var seen memberSet
+	for name := range s.members {
+		switch name {
+		case "t":
+			seen.mark(&s, memberT)
+			text = s.text()
+		default:
+			s.skip()
+		}
+	}
+	seen.require(&s, memberT)
+	s.end()
+	if s.err != nil {
+		return "", fmt.Errorf("decode AiToken: %w", s.err)
+	}
+	return text, nil
+}
