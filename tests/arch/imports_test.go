@@ -1,0 +1,189 @@
+package arch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// row says what one folder may import.
+type row struct {
+	folder string   // exact, or with /... for a folder and all below it
+	own    []string // folders of this module, same spelling
+	std    []string // nil: anything; otherwise exactly these
+	third  []string // module path prefixes
+	why    string   // shown with a finding
+}
+
+// pureStd is what value-in, value-out code needs. log/slog is for LogValuer and
+// time for values; purity_test.go refuses the rest of them.
+var pureStd = []string{
+	"bytes", "cmp", "crypto/sha256", "crypto/subtle", "encoding/binary", "encoding/hex", "encoding/json",
+	"errors", "fmt", "iter", "log/slog", "maps", "math", "math/bits", "net/url", "slices", "strconv",
+	"strings", "time", "unicode", "unicode/utf16", "unicode/utf8",
+}
+
+// anything is the std of a room that may do I/O.
+var anything []string
+
+// wire is the WebSocket library.
+const wire = "github.com/coder/websocket"
+
+// table is the map of the house. The first row that matches a folder counts,
+// and a folder without a row fails: a new package is a decision.
+func table() []row {
+	leaf := "a leaf of the core takes values and gives values, so that every rule can be tested without a socket, a file or a clock"
+	driving := "a driving adapter calls the core and shares nothing with its siblings but the connection shell"
+	driven := "a driven adapter implements ports and knows no other adapter"
+	return []row{
+		{"domain/framing", nil, pureStd, nil, leaf},
+		{"domain/admission", nil, pureStd, nil, leaf},
+		{"domain/text", nil, pureStd, nil, leaf},
+		{"domain/sessions", []string{"domain/framing"}, pureStd, nil, leaf},
+		{"domain/pages", []string{"domain/text", "domain/framing"}, pureStd, nil, leaf},
+		{"domain/answers", []string{"domain/text", "domain/pages", "domain/framing"}, pureStd, nil, leaf},
+		{"domain/host", []string{"domain/...", "ports"},
+			slices.Concat(pureStd, []string{"context", "io", "sync", "sync/atomic"}), nil,
+			"use cases reach the world through ports alone"},
+		{"ports", []string{"domain/framing", "domain/sessions", "domain/admission", "domain/pages", "domain/answers", "domain/text"},
+			[]string{"context", "errors", "io", "iter", "time"}, nil,
+			"a port speaks in values of the domain; a driver's type in it would drag the driver into the core"},
+		{"ports/portstest", []string{"domain/...", "ports"}, anything, nil,
+			"contract suites know the contract, never an implementation"},
+		{"adapters/wsconn/...", []string{"domain/sessions", "domain/framing", "adapters/wsconn"}, anything, []string{wire},
+			"the connection shell knows frames and reasons, not what they are for"},
+		{"adapters/nervews", []string{"domain/...", "ports", "adapters/wsconn"}, anything, []string{wire}, driving},
+		{"adapters/nerveuds", []string{"domain/...", "ports", "adapters/wsconn", "adapters/nervews"}, anything,
+			[]string{"golang.org/x/sys"}, "the Unix socket runs the same session as the WebSocket, over a plain connection"},
+		{"adapters/nerveclient", []string{"domain/..."}, anything, []string{wire}, "a client must work without the host's code"},
+		{"adapters/sqlite", []string{"domain/...", "ports", "sql"}, anything, []string{"modernc.org/sqlite"}, driven},
+		{"adapters/memory", []string{"domain/...", "ports"}, anything, nil, driven},
+		{"adapters/searchapi", []string{"domain/...", "ports"}, anything, nil, driven},
+		{"adapters/localmodel", []string{"domain/...", "ports"}, anything, nil, driven},
+		{"adapters/adminapi", []string{"domain/..."}, anything, []string{"golang.org/x/sys"}, driving},
+		{"adapters/hostfiles", []string{"domain/admission", "ports"}, anything, []string{"golang.org/x/sys"},
+			"files, locks and sockets of this machine know the token's type and its port, nothing else of the core"},
+		{"sql", nil, []string{"embed"}, nil, "migrations are data"},
+		{"cmd/...", []string{"..."}, anything, []string{""}, "the wiring sees everything"},
+		{"tests/...", []string{"..."}, anything, []string{""}, "tests of the whole see everything"},
+	}
+}
+
+// testExtras may be imported by any test file on top of its folder's row.
+var testExtras = []string{"domain/...", "ports", "ports/portstest", "adapters/memory", "adapters/wsconn/wstest"}
+
+// testThird are the third-party modules of test files.
+var testThird = []string{"go.uber.org/goleak"}
+
+func TestEveryFolderImportsWhatItsRowAllows(t *testing.T) {
+	for _, f := range loadFolders(t) {
+		for _, finding := range checkImports(f, table()) {
+			t.Error(finding)
+		}
+	}
+}
+
+func TestTheTableNamesOnlyFoldersThatExist(t *testing.T) {
+	folders := loadFolders(t)
+	for _, r := range table() {
+		if strict && !slices.ContainsFunc(folders, func(f folder) bool { return matches(r.folder, f.path) }) {
+			t.Errorf("the table has a row for %s, which holds no Go file: take the row out", r.folder)
+		}
+	}
+}
+
+// checkImports holds one folder against the table.
+func checkImports(f folder, rows []row) []string {
+	i := slices.IndexFunc(rows, func(r row) bool { return matches(r.folder, f.path) })
+	if i < 0 {
+		return []string{f.path + ": no row in tests/arch/imports_test.go; decide what this folder may import, and why"}
+	}
+	var found []string
+	for _, s := range f.files {
+		for _, spec := range s.file.Imports {
+			p := importPath(spec)
+			if !allowed(rows[i], f.path, p, s.isTest()) {
+				found = append(found, fmt.Sprintf("%s: %s may not import %s: %s", s.at(spec), f.path, p, rows[i].why))
+			}
+		}
+	}
+	return found
+}
+
+// allowed decides on one import.
+func allowed(r row, dir, imported string, test bool) bool {
+	if own, ok := strings.CutPrefix(imported, module+"/"); ok {
+		return anyMatches(r.own, own) || test && (own == dir || anyMatches(testExtras, own))
+	}
+	if first, _, _ := strings.Cut(imported, "/"); !strings.Contains(first, ".") {
+		return test || r.std == nil || slices.Contains(r.std, imported)
+	}
+	within := func(prefix string) bool {
+		return prefix == "" || imported == prefix || strings.HasPrefix(imported, prefix+"/")
+	}
+	return slices.ContainsFunc(r.third, within) || test && slices.ContainsFunc(testThird, within)
+}
+
+func anyMatches(patterns []string, dir string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, dir) })
+}
+
+// matches understands an exact folder, "x/..." for x and all below, and "...".
+func matches(pattern, dir string) bool {
+	if pattern == "..." {
+		return true
+	}
+	if base, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return dir == base || strings.HasPrefix(dir, base+"/")
+	}
+	return dir == pattern
+}
+
+// The self-test: without it a broken walk or a wrong match would pass everything.
+func TestTheImportCheckRefuses(t *testing.T) {
+	for _, c := range []struct{ file, imported, want string }{
+		{"domain/framing/x.go", "os", "may not import os"},
+		{"domain/framing/x.go", "context", "may not import context"},
+		{"domain/framing/x.go", "plexus/domain/sessions", "may not import plexus/domain/sessions"},
+		{"domain/framing/x.go", "plexus/ports", "may not import plexus/ports"},
+		{"domain/framing/x.go", "encoding/binary", ""},
+		{"domain/framing/x_test.go", "os", ""},
+		{"domain/text/x.go", "plexus/domain/framing", "may not import"},
+		{"domain/host/x.go", "net/http", "may not import net/http"},
+		{"domain/host/x.go", "plexus/adapters/sqlite", "may not import plexus/adapters/sqlite"},
+		{"domain/host/x.go", "sync", ""},
+		{"domain/host/x_test.go", "plexus/adapters/memory", ""},
+		{"domain/host/x_test.go", "plexus/adapters/sqlite", "may not import plexus/adapters/sqlite"},
+		{"ports/x.go", "database/sql", "may not import database/sql"},
+		{"ports/x.go", "plexus/domain/host", "may not import plexus/domain/host"},
+		{"adapters/sqlite/x.go", "plexus/adapters/memory", "may not import plexus/adapters/memory"},
+		{"adapters/sqlite/x.go", "modernc.org/sqlite/lib", ""},
+		{"adapters/sqlite/x.go", "modernc.org/sqlitex", "may not import"},
+		{"adapters/nerveuds/x.go", "plexus/adapters/nervews", ""},
+		{"adapters/searchapi/x.go", "github.com/coder/websocket", "may not import"},
+		{"adapters/searchapi/x_test.go", "go.uber.org/goleak", ""},
+		{"cmd/plexus/x.go", "plexus/adapters/sqlite", ""},
+		{"domain/newroom/x.go", "strings", "no row in"},
+		{"domain/framing/deeper/x.go", "strings", "no row in"},
+	} {
+		t.Run(c.file+" "+c.imported, func(t *testing.T) {
+			s, err := parse(c.file, fmt.Appendf(nil, "package p\nimport _ %q\n", c.imported))
+			if err != nil {
+				t.Fatal(err)
+			}
+			expect(t, checkImports(folder{s.dir(), []source{s}}, table()), c.want)
+		})
+	}
+}
+
+// expect wants no finding for "", else one that holds want.
+func expect(t *testing.T, found []string, want string) {
+	t.Helper()
+	switch {
+	case want == "" && len(found) > 0:
+		t.Errorf("refused what is allowed: %s", strings.Join(found, "; "))
+	case want != "" && !slices.ContainsFunc(found, func(f string) bool { return strings.Contains(f, want) }):
+		t.Errorf("findings %q, want one with %q", found, want)
+	}
+}

@@ -1,0 +1,97 @@
+package arch
+
+import (
+	"fmt"
+	"go/ast"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// strict makes every behaviour without a test, and every row of the import
+// table without a folder, a failure. While it is false, only behaviours that
+// are not in outstanding are.
+const strict = false
+
+// behaviours are the numbered promises of the NERVE host, by letter: codec,
+// query, responses, behaviour, handshake, files, upstream, interoperability.
+func behaviours() []string {
+	var ids []string
+	for _, list := range []struct {
+		letter string
+		last   int
+	}{{"C", 7}, {"Q", 4}, {"R", 2}, {"B", 49}, {"H", 20}, {"F", 5}, {"U", 5}, {"X", 2}} {
+		for n := 1; n <= list.last; n++ {
+			ids = append(ids, fmt.Sprint(list.letter, n))
+		}
+	}
+	return ids
+}
+
+func TestEveryBehaviourHasATestThatCarriesItsNumber(t *testing.T) {
+	carried := map[string]string{}
+	for _, f := range loadFolders(t) {
+		for _, s := range f.files {
+			maps.Copy(carried, carriedIDs(s))
+		}
+	}
+	waived := outstanding()
+	var missing []string
+	for _, id := range behaviours() {
+		if carried[id] != "" {
+			continue
+		}
+		missing = append(missing, id)
+		if strict || !slices.Contains(waived, id) {
+			t.Errorf("%s has no test: want func Test%s_…(t *testing.T) with a body", id, id)
+		}
+	}
+	t.Logf("%d of %d behaviours without a test: %s", len(missing), len(behaviours()), strings.Join(missing, " "))
+}
+
+var testID = regexp.MustCompile(`^Test((?:[CQRBHFUX][0-9]+_)+)`)
+
+// carriedIDs maps the behaviour numbers at the start of a file's test names to
+// the test. TestB1_B2_Echo carries two. A test without a body carries nothing.
+func carriedIDs(s source) map[string]string {
+	ids := map[string]string{}
+	if !s.isTest() {
+		return ids
+	}
+	for _, d := range s.file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Recv != nil || f.Body == nil || len(f.Body.List) == 0 {
+			continue
+		}
+		if m := testID.FindStringSubmatch(f.Name.Name); m != nil {
+			for id := range strings.SplitSeq(strings.TrimSuffix(m[1], "_"), "_") {
+				ids[id] = f.Name.Name
+			}
+		}
+	}
+	return ids
+}
+
+func TestTheNameCheckReads(t *testing.T) {
+	s, err := parse("adapters/nervews/x_test.go", []byte(`package p
+func TestB15_Stalls(t *testing.T) { t.Log() }
+func TestB1_B2_Echo(t *testing.T) { t.Log() }
+func TestB3_Empty(t *testing.T) {}
+func TestB4(t *testing.T) { t.Log() }
+func TestB5x_No(t *testing.T) { t.Log() }
+func (x) TestB6_Method(t *testing.T) { t.Log() }
+func BenchmarkB7_No(b *testing.B) { b.Log() }
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := slices.Sorted(maps.Keys(carriedIDs(s)))
+	if want := []string{"B1", "B15", "B2"}; !slices.Equal(got, want) {
+		t.Errorf("read %v, want %v", got, want)
+	}
+	if n := len(behaviours()); n != 94 {
+		t.Errorf("%d behaviours, want 94", n)
+	}
+}

@@ -1,0 +1,6 @@
+package arch
+
+// outstanding are the behaviours that have no test yet.
+func outstanding() []string {
+	return behaviours()
+}
