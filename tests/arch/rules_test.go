@@ -148,7 +148,7 @@ func execPragma(f folder) []string {
 		switch n := n.(type) {
 		case *ast.BasicLit:
 			text, err := strconv.Unquote(n.Value)
-			return n.Kind == token.STRING && err == nil && strings.HasPrefix(strings.ToUpper(strings.TrimSpace(text)), "PRAGMA")
+			return n.Kind == token.STRING && err == nil && answers(text)
 		case *ast.Ident:
 			return pragmas[n.Name]
 		}
@@ -182,6 +182,15 @@ func execPragma(f folder) []string {
 			return ""
 		})
 	})(f)
+}
+
+// silentPragma is one that only sets a number of the file's header. Such a one
+// answers no rows, and in a transaction it cannot be part of the DSN.
+var silentPragma = regexp.MustCompile(`(?i)^\s*PRAGMA\s+(user_version|application_id)\s*=`)
+
+// answers reports whether a statement is a pragma that may answer in rows.
+func answers(statement string) bool {
+	return strings.HasPrefix(strings.ToUpper(strings.TrimSpace(statement)), "PRAGMA") && !silentPragma.MatchString(statement)
 }
 
 func anyNode(n ast.Node, is func(ast.Node) bool) bool {

@@ -112,6 +112,8 @@ func addBugs(add func(rule, file string, cases ...[3]string)) {
 		[3]string{"context and case", "func f() { db.ExecContext(ctx, ` pragma wal_checkpoint`) }", "ExecContext of a PRAGMA"},
 		[3]string{"joined", "func f(s string) { db.Exec(\"PRAGMA \" + s) }", "Exec of a PRAGMA"},
 		[3]string{"constant", "const q = \"PRAGMA quick_check\"\nfunc f() { db.Exec(q) }", "Exec of a PRAGMA"},
+		[3]string{"setting that answers", "func f() { db.Exec(\"PRAGMA journal_mode = WAL\") }", "Exec of a PRAGMA"},
+		[3]string{"silent", "func f() { db.Exec(\"PRAGMA user_version = \" + v) }", ""},
 		[3]string{"query", "func f() { db.Query(\"PRAGMA quick_check\"); db.Exec(\"DELETE FROM t\") }", ""})
 	add("no process-wide hands", "adapters/adminapi/x.go",
 		[3]string{"print", "import \"fmt\"\nfunc f() { fmt.Printf(\"\") }", "fmt.Printf"},
