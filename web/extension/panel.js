@@ -1,0 +1,177 @@
+// The side panel: holds the connection, asks, and shows what comes.
+
+import { fourDigits, offer, whyRefused } from "./admission.js";
+import { hostSentence } from "./marks.js";
+import { NerveClient, MAX_RESULTS } from "./nerve.js";
+import { contextOf, readPage } from "./page.js";
+import { api, defaultSettings, loadSettings, ownKey, parseAddress } from "./settings.js";
+import { pickLanguage, speaker, translate } from "./strings.js";
+import { ExchangeView, fitQuestion, showConnection, showControls, showPage, showTrying } from "./view.js";
+
+const resultsWanted = Math.min(10, MAX_RESULTS);
+const patienceMs = 4000; // a host that restarts is back by then; a longer absence gets its notice
+
+const $ = (id) => document.getElementById(id);
+const noPage = { kind: "none", url: "", title: "", selection: "", text: "" };
+
+let settings = defaultSettings;
+let say = speaker("en");
+let connection = "connecting";
+let identity = { origin: location.origin, digits: "" };
+let lostAt = -Infinity; // when an open connection went away
+let usePage = true;
+let page = noPage;
+let asked = ""; // the question that is shown
+let request = null; // {cancel} of the running question
+
+const client = new NerveClient({ onState: connectionChanged, longestPauseMs: 4000 });
+client.hold(); // for as long as the panel lives
+
+function show() {
+  showConnection(connection, say, identity);
+  showPage(page, usePage, say);
+  controls();
+}
+
+function controls() {
+  showControls({ running: request !== null, ready: connection === "open" });
+}
+
+async function connectionChanged(state) {
+  if (state.name === "connecting") {
+    showTrying(say);
+    return;
+  }
+  if (state.name === "closed" && state.reason !== "stopped") {
+    if (state.opened) lostAt = performance.now();
+    const reason = state.opened && state.code !== 1008 ? "reconnecting" : await whyRefused(settings.address);
+    if (client.isOpen) return; // it opened while we asked
+    const patient = reason === "notRunning" && performance.now() - lostAt < patienceMs;
+    connection = patient ? "reconnecting" : reason;
+    if (connection === "notAllowed" && settings.hostToken) connection = "wrongToken";
+  }
+  if (state.name === "open") connection = "open";
+  showConnection(connection, say, identity);
+  controls();
+}
+
+async function refreshPage() {
+  page = await readPage();
+  showPage(page, usePage, say);
+}
+
+async function ask(question) {
+  if (connection !== "open" || question === "") return;
+  stop();
+  asked = question;
+  const reading = { cancel: () => (request = null) };
+  request = reading;
+  controls();
+  await refreshPage();
+  controls();
+  if (request !== reading) return; // stopped, or asked anew, meanwhile
+  begin(question, usePage ? page : noPage);
+}
+
+function begin(question, used) {
+  const context = contextOf(used, question);
+  const exchange = new ExchangeView(question, context.url, say);
+  let sentence = null;
+  try {
+    request = client.ask(
+      { query: question, context, opts: { search: true, max_results: resultsWanted } },
+      {
+        onResults: (results, tookMs) => exchange.showResults(results, tookMs),
+        onToken: (text, last) => {
+          sentence = last ? hostSentence(text) : null;
+          if (sentence === null) exchange.append(text);
+        },
+        onEnd: (state) => end(exchange, state, sentence),
+      },
+    );
+    $("question").value = "";
+    fitQuestion();
+  } catch {
+    end(exchange, "interrupted", null); // the connection went away while the page was read
+  }
+  controls();
+}
+
+function end(exchange, state, sentence) {
+  request = null;
+  if (state === "interrupted") exchange.end(say("interruptedNote"), { again: true });
+  else if (state === "unreadable") exchange.end(say("unreadableNote"));
+  else if (state === "cancelled") exchange.end(say("cancelledNote"), { plain: true, again: true });
+  else exchange.end(sentence ?? "", { plain: exchange.isEmpty, again: sentence !== null && !exchange.isEmpty });
+  controls();
+}
+
+function stop() {
+  request?.cancel();
+  controls();
+}
+
+async function applySettings() {
+  settings = await loadSettings();
+  const language = pickLanguage(settings.language);
+  say = speaker(language);
+  translate(document, say, language);
+  const secret = settings.hostToken || (await ownKey());
+  identity = { origin: location.origin, digits: await fourDigits(secret) };
+  connection = "connecting";
+  lostAt = -Infinity;
+  show();
+  client.connect(parseAddress(settings.address) ?? defaultSettings.address, [offer(secret)]);
+}
+
+function listen() {
+  $("composer").addEventListener("submit", (event) => {
+    event.preventDefault();
+    ask($("question").value.trim());
+  });
+  $("question").addEventListener("keydown", (event) => {
+    // While an input method composes, Enter picks a candidate.
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    ask($("question").value.trim());
+  });
+  $("question").addEventListener("input", () => {
+    fitQuestion();
+    controls();
+  });
+  $("use-page").addEventListener("change", (event) => {
+    usePage = event.target.checked;
+    showPage(page, usePage, say);
+  });
+  $("stop").addEventListener("click", stop);
+  $("again").addEventListener("click", () => ask(asked));
+  $("retry").addEventListener("click", () => client.retryNow());
+  for (const id of ["settings", "notice-settings"]) $(id).addEventListener("click", () => api.runtime.openOptionsPage());
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !event.isComposing) stop();
+  });
+}
+
+// The page in front changes without the panel: another tab, another address, a
+// new selection (seen when the person comes back here), a press of the button.
+function watchPage() {
+  api.tabs.onActivated.addListener(refreshPage);
+  api.tabs.onUpdated.addListener((_, change) => {
+    if (change.status === "complete") refreshPage();
+  });
+  api.runtime.onMessage.addListener((message) => {
+    if ("pressed" in message) refreshPage();
+  });
+  window.addEventListener("focus", refreshPage);
+  api.storage.onChanged.addListener((changes) => {
+    if (["address", "hostToken", "language", "key"].some((name) => name in changes)) applySettings();
+  });
+}
+
+settings = await loadSettings();
+usePage = settings.usePage;
+listen();
+watchPage();
+await applySettings();
+await refreshPage();
+$("question").focus();

@@ -1,0 +1,189 @@
+// The panel's page: puts what panel.js knows into elements. Everything from
+// outside becomes a text node; addresses become links only when they are http(s).
+
+import { linkable, MarkReader } from "./marks.js";
+
+const $ = (id) => document.getElementById(id);
+
+function element(tag, className, text = "") {
+  const made = document.createElement(tag);
+  made.className = className;
+  made.textContent = text;
+  return made;
+}
+
+function link(className, text, address) {
+  const made = element("a", className, text);
+  made.href = address;
+  made.target = "_blank";
+  made.rel = "noopener noreferrer";
+  return made;
+}
+
+/** One command to copy, with what it does above it. */
+function command(label, text, say) {
+  const row = element("div", "command");
+  const line = element("div", "command-line");
+  const copy = element("button", "", say("copy"));
+  copy.type = "button";
+  copy.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(text);
+    copy.textContent = say("copied");
+  });
+  line.append(element("code", "", text), copy);
+  if (label) row.append(element("span", "command-label", label));
+  row.append(line);
+  return row;
+}
+
+function notices(say, { origin, digits }) {
+  return {
+    notRunning: { commands: [["", "plexus serve"]] },
+    notAllowed: {
+      digits,
+      commands: [
+        [say("listCommand"), "plexus extensions list"],
+        [say("allowCommand"), `plexus extensions allow ${origin}`],
+      ],
+    },
+    wrongToken: { commands: [["", "plexus token path"]], settings: true },
+    reconnecting: { commands: [] },
+  };
+}
+
+/** Shows the state of the connection; `state` is connecting, open, notRunning, notAllowed, wrongToken or reconnecting. */
+export function showConnection(state, say, identity) {
+  $("dot").dataset.state = state === "wrongToken" ? "notAllowed" : state;
+  $("status").textContent = say(state === "wrongToken" ? "notAllowed" : state);
+  const notice = notices(say, identity)[state];
+  $("notice").hidden = !notice;
+  $("retry").disabled = false;
+  $("retry").textContent = say("retry");
+  if (!notice) return;
+  $("notice-title").textContent = say(state + "Title");
+  $("notice-body").textContent = say(state + "Body");
+  $("digits-row").hidden = !notice.digits;
+  $("digits").textContent = notice.digits ?? "";
+  $("commands").hidden = notice.commands.length === 0;
+  $("commands").replaceChildren(...notice.commands.map(([label, text]) => command(label, text, say)));
+  $("notice-settings").hidden = !notice.settings;
+}
+
+/** Marks that an attempt to connect is under way, without taking a notice away. */
+export function showTrying(say) {
+  $("retry").disabled = true;
+  $("retry").textContent = say("retrying");
+}
+
+const pageLines = { locked: "pageLocked", private: "pagePrivate", none: "pageNone" };
+
+/** Shows the page in front and whether it is used. */
+export function showPage(page, used, say) {
+  const usable = page.kind === "page" || page.kind === "bare";
+  $("use-page").disabled = page.kind === "private" || page.kind === "none";
+  $("use-page").checked = used && page.kind !== "private" && page.kind !== "none";
+  $("use-page").closest(".page").classList.toggle("off", usable && !used);
+  $("page-title").textContent = usable ? page.title || page.url : say(pageLines[page.kind]);
+  $("page-title").title = page.kind === "bare" ? say("pageBare") : page.url;
+  $("selection").hidden = page.selection === "";
+  $("selection-text").textContent = page.selection.replace(/\s+/g, " ").slice(0, 200);
+  $("question").placeholder = say(usable && used ? "questionHintPage" : "questionHint");
+}
+
+/** Shows whether a question can be asked or a running one stopped. */
+export function showControls({ running, ready }) {
+  $("ask").hidden = running;
+  $("stop").hidden = !running;
+  $("ask").disabled = !ready || $("question").value.trim() === "";
+}
+
+/** Lets the question box grow with its text. */
+export function fitQuestion() {
+  const box = $("question");
+  box.style.height = "auto";
+  box.style.height = `${box.scrollHeight}px`;
+}
+
+/** One question and what comes back, from the moment it is asked. */
+export class ExchangeView {
+  #say;
+  #pageURL;
+  #results = [];
+  #marks = new MarkReader();
+  #text = "";
+
+  constructor(question, pageURL, say) {
+    this.#say = say;
+    this.#pageURL = pageURL;
+    $("empty").hidden = true;
+    $("exchange").hidden = false;
+    $("asked").textContent = question;
+    $("answer").replaceChildren();
+    $("answer").setAttribute("aria-busy", "true");
+    $("results").replaceChildren();
+    for (const id of ["found", "nothing", "note"]) $(id).hidden = true;
+    $("looking").hidden = false;
+    $("main").scrollTop = 0;
+  }
+
+  get isEmpty() {
+    return this.#text.trim() === "" && this.#results.length === 0;
+  }
+
+  showResults(results, tookMs) {
+    this.#results = results;
+    $("found").hidden = results.length === 0;
+    $("took").textContent = this.#say("tookMs", { ms: tookMs });
+    $("results").replaceChildren(...results.map((result, i) => this.#result(result, i + 1)));
+  }
+
+  #result({ url, title, snippet }, number) {
+    const address = linkable(url);
+    const name = title.trim() || url;
+    const text = element("div", "");
+    text.append(address ? link("result-title", name, address) : element("span", "result-title", name));
+    text.append(element("div", "result-host", address ? new URL(address).host : url));
+    if (snippet.trim() !== "") text.append(element("div", "result-snippet", snippet));
+    const item = element("li", "");
+    item.append(element("span", "number", String(number)), text);
+    return item;
+  }
+
+  append(text) {
+    this.#text += text;
+    $("looking").hidden = true;
+    this.#put(this.#marks.push(text));
+  }
+
+  #put(parts) {
+    const answer = $("answer");
+    for (const { text, mark } of parts) {
+      const address = mark ? this.#address(mark) : null;
+      if (address) {
+        const made = link("mark", mark === "page" ? this.#say("pageMark") : mark, address);
+        made.title = address;
+        answer.append(made);
+      } else if (answer.lastChild instanceof Text) {
+        answer.lastChild.appendData(text);
+      } else {
+        answer.append(text);
+      }
+    }
+  }
+
+  #address(mark) {
+    return linkable(mark === "page" ? this.#pageURL : (this.#results[Number(mark) - 1]?.url ?? ""));
+  }
+
+  /** Ends the exchange; `note` is a text to show under the answer, or "". */
+  end(note, { plain = false, again = false } = {}) {
+    this.#put(this.#marks.end());
+    $("answer").setAttribute("aria-busy", "false");
+    $("looking").hidden = true;
+    $("nothing").hidden = note !== "" || !this.isEmpty;
+    $("note").hidden = note === "";
+    $("note").classList.toggle("plain", plain);
+    $("note-text").textContent = note;
+    $("again").hidden = !again;
+  }
+}
