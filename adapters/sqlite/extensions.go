@@ -1,0 +1,147 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"plexus/domain/admission"
+	"plexus/ports"
+)
+
+// Extensions is the registry of extensions. Times are kept to the millisecond.
+type Extensions struct{ writer, reader *sql.DB }
+
+var _ ports.ExtensionRegistry = (*Extensions)(nil)
+
+const extensionColumns = "id, origin, key_hash, state, first_seen, last_seen"
+
+// FindExtension implements ports.ExtensionRegistry.
+func (x *Extensions) FindExtension(ctx context.Context, origin string, key admission.KeyHash) (admission.Extension, error) {
+	row := x.reader.QueryRowContext(ctx,
+		"SELECT "+extensionColumns+" FROM extensions WHERE origin = ? AND key_hash = ?", origin, key[:])
+	e, err := scanExtension(row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return admission.Extension{}, ports.ErrExtensionUnknown
+	}
+	return e, wrap("find extension", err)
+}
+
+// SaveExtension implements ports.ExtensionRegistry.
+func (x *Extensions) SaveExtension(ctx context.Context, e admission.Extension) (saved admission.Extension, err error) {
+	err = inTx(ctx, x.writer, func(tx *sql.Tx) error {
+		if e.ID == 0 {
+			saved, err = insertExtension(ctx, tx, e)
+		} else {
+			saved, err = updateExtension(ctx, tx, e)
+		}
+		return err
+	})
+	if err != nil {
+		return admission.Extension{}, wrap("save extension", err)
+	}
+	return saved, nil
+}
+
+// updateExtension keeps the state of a row when Waiting is to be stored: a
+// knock must not undo what the owner has decided since the row was read.
+func updateExtension(ctx context.Context, tx *sql.Tx, e admission.Extension) (admission.Extension, error) {
+	row := tx.QueryRowContext(ctx, `UPDATE extensions
+		SET state = CASE ?1 WHEN 'waiting' THEN state ELSE ?1 END, last_seen = ?2
+		WHERE id = ?3 RETURNING `+extensionColumns, string(e.State), e.LastSeen.UnixMilli(), e.ID)
+	saved, err := scanExtension(row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return saved, ports.ErrExtensionUnknown
+	}
+	return saved, err
+}
+
+func insertExtension(ctx context.Context, tx *sql.Tx, e admission.Extension) (admission.Extension, error) {
+	var id int64
+	err := tx.QueryRowContext(ctx, "SELECT id FROM extensions WHERE origin = ? AND key_hash = ?", e.Origin, e.Key[:]).Scan(&id)
+	if err == nil {
+		e.ID = id
+		return updateExtension(ctx, tx, e)
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return admission.Extension{}, err
+	}
+	if e.State == admission.Waiting {
+		if err := makeRoom(ctx, tx, e.Origin); err != nil {
+			return admission.Extension{}, err
+		}
+	}
+	row := tx.QueryRowContext(ctx, `INSERT INTO extensions (origin, key_hash, state, first_seen, last_seen)
+		VALUES (?, ?, ?, ?, ?) RETURNING `+extensionColumns,
+		e.Origin, e.Key[:], string(e.State), e.FirstSeen.UnixMilli(), e.LastSeen.UnixMilli())
+	return scanExtension(row)
+}
+
+// makeRoom drops the waiting row that was seen longest ago when one more would
+// be too many: of this origin if its own limit is met, else of all.
+func makeRoom(ctx context.Context, tx *sql.Tx, origin string) error {
+	var ofOrigin, ofAll int
+	err := tx.QueryRowContext(ctx, "SELECT count(*) FILTER (WHERE origin = ?), count(*) FROM extensions WHERE state = 'waiting'", origin).
+		Scan(&ofOrigin, &ofAll)
+	if err != nil {
+		return err
+	}
+	const drop = "DELETE FROM extensions WHERE id = (SELECT id FROM extensions WHERE state = 'waiting' AND (?1 = '' OR origin = ?1) ORDER BY last_seen, id LIMIT 1)"
+	switch {
+	case ofOrigin >= admission.MaxWaitingPerOrigin:
+		_, err = tx.ExecContext(ctx, drop, origin)
+	case ofAll >= admission.MaxWaiting:
+		_, err = tx.ExecContext(ctx, drop, "")
+	}
+	return err
+}
+
+// Extensions implements ports.ExtensionRegistry.
+func (x *Extensions) Extensions(ctx context.Context) (list []admission.Extension, err error) {
+	rows, err := x.reader.QueryContext(ctx, "SELECT "+extensionColumns+" FROM extensions ORDER BY id")
+	if err != nil {
+		return nil, wrap("list extensions", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		e, err := scanExtension(rows)
+		if err != nil {
+			return nil, wrap("list extensions", err)
+		}
+		list = append(list, e)
+	}
+	return list, wrap("list extensions", rows.Err())
+}
+
+// ForgetExtension implements ports.ExtensionRegistry.
+func (x *Extensions) ForgetExtension(ctx context.Context, id int64) error {
+	done, err := x.writer.ExecContext(ctx, "DELETE FROM extensions WHERE id = ?", id)
+	if err != nil {
+		return wrap("forget extension", err)
+	}
+	n, err := done.RowsAffected()
+	if err == nil && n == 0 {
+		return ports.ErrExtensionUnknown
+	}
+	return wrap("forget extension", err)
+}
+
+type scanner interface{ Scan(dest ...any) error }
+
+func scanExtension(row scanner) (admission.Extension, error) {
+	var (
+		e           admission.Extension
+		key         []byte
+		first, last int64
+	)
+	if err := row.Scan(&e.ID, &e.Origin, &key, &e.State, &first, &last); err != nil {
+		return admission.Extension{}, err
+	}
+	if copy(e.Key[:], key) != len(e.Key) {
+		return admission.Extension{}, fmt.Errorf("%w: key hash of %d bytes", ErrDamaged, len(key))
+	}
+	e.FirstSeen, e.LastSeen = time.UnixMilli(first), time.UnixMilli(last)
+	return e, nil
+}

@@ -1,0 +1,158 @@
+// Package sqlite keeps what must outlive the process in one SQLite file: the
+// registry of extensions and the page index. One connection writes, a small
+// pool reads, and every connection is checked for its settings.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"plexus/domain/pages"
+	schema "plexus/sql"
+)
+
+// maxReaders bounds the connections that read at once.
+const maxReaders = 4
+
+// Options are what a Store needs from outside.
+type Options struct {
+	Now    func() time.Time // required
+	Bounds pages.Bounds     // of the page index; the zero value means pages.DefaultBounds
+}
+
+// Store is the open database. All methods may be called concurrently.
+type Store struct {
+	path       string
+	writer     *sql.DB
+	reader     *sql.DB
+	extensions *Extensions
+	pages      *Pages
+}
+
+// Open opens or creates the database at path, whose directory must exist, and
+// brings it to this program's version. It refuses, without a change to the
+// file: a link or another user's file (ErrUnsafeFile), a damaged file
+// (ErrDamaged), a newer database (NewerError), one with other scripts
+// (ErrHistory). Before the first upgrade of an old database a copy is put aside
+// as <path>.before-<version>-<time>.
+func Open(ctx context.Context, path string, opts Options) (*Store, error) {
+	scripts, err := loadScripts(schema.Migrations)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, path, opts, migrator{path: path, scripts: scripts, now: opts.Now})
+}
+
+func open(ctx context.Context, path string, opts Options, m migrator) (*Store, error) {
+	if opts.Now == nil {
+		return nil, errors.New("open database: no clock")
+	}
+	if opts.Bounds == (pages.Bounds{}) {
+		opts.Bounds = pages.DefaultBounds()
+	}
+	fresh, err := prepareFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if !fresh {
+		if err := m.probe(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s, err := connectStore(path, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.start(ctx, m); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func connectStore(path string, opts Options) (*Store, error) {
+	writer, err := connect(path, writerPragmas(), "_txlock=immediate")
+	if err != nil {
+		return nil, err
+	}
+	reader, err := connect(path, readerPragmas())
+	if err != nil {
+		return nil, errors.Join(err, writer.Close())
+	}
+	// One writer queues in order of arrival, which SQLite's own lock does not.
+	writer.SetMaxOpenConns(1)
+	reader.SetMaxOpenConns(maxReaders)
+	reader.SetMaxIdleConns(maxReaders)
+	return &Store{
+		path:       path,
+		writer:     writer,
+		reader:     reader,
+		extensions: &Extensions{writer: writer, reader: reader},
+		pages:      &Pages{writer: writer, reader: reader, now: opts.Now, bounds: opts.Bounds},
+	}, nil
+}
+
+func (s *Store) start(ctx context.Context, m migrator) error {
+	if err := s.writer.PingContext(ctx); err != nil {
+		return wrap("open database for writing", err)
+	}
+	if err := m.run(ctx, s.writer); err != nil {
+		return err
+	}
+	if err := s.reader.PingContext(ctx); err != nil {
+		return wrap("open database for reading", err)
+	}
+	return s.pages.expire(ctx)
+}
+
+// Extensions is the registry of extensions.
+func (s *Store) Extensions() *Extensions { return s.extensions }
+
+// Pages is the page index.
+func (s *Store) Pages() *Pages { return s.pages }
+
+// Close ends every connection. Calls that are under way end first.
+func (s *Store) Close() error {
+	// The writer goes last, so that it is the one that folds the log back.
+	return errors.Join(s.reader.Close(), s.writer.Close())
+}
+
+// Stats describe the database on disk.
+type Stats struct {
+	FileBytes int64 // of the database itself
+	WALBytes  int64 // of the write-ahead log; far above 8 MiB: a reader never ends
+	Pages     int   // in the page index
+	PageBytes int64 // of their texts
+}
+
+// Stats reads the sizes now.
+func (s *Store) Stats(ctx context.Context) (Stats, error) {
+	var st Stats
+	row := s.reader.QueryRowContext(ctx, "SELECT pages, bytes FROM page_totals")
+	if err := row.Scan(&st.Pages, &st.PageBytes); err != nil {
+		return Stats{}, wrap("read page totals", err)
+	}
+	var err error
+	if st.FileBytes, err = fileSize(s.path); err != nil {
+		return Stats{}, err
+	}
+	if st.WALBytes, err = fileSize(s.path + "-wal"); err != nil {
+		return Stats{}, err
+	}
+	return st, nil
+}
+
+func fileSize(path string) (int64, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read database size: %w", err)
+	}
+	return info.Size(), nil
+}

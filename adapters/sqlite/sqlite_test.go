@@ -1,0 +1,85 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"plexus/domain/pages"
+	"plexus/ports"
+	"plexus/ports/portstest"
+)
+
+// openAt opens the database at path with a fixed clock and the usual bounds.
+func openAt(t *testing.T, path string) *Store {
+	t.Helper()
+	return openWith(t, path, Options{Now: portstest.NewClock().Now})
+}
+
+func openWith(t *testing.T, path string, opts Options) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path, opts)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return s
+}
+
+func tempPath(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(t.TempDir(), "a name with 100% ? # & odd marks.db")
+}
+
+func testPage(name, text string) pages.Page {
+	return pages.Page{URL: "https://example.org/" + name, Title: "Page " + name, Text: text, Origin: "chrome-extension://tests"}
+}
+
+func TestExtensions_Contract(t *testing.T) {
+	portstest.ExtensionRegistry(t, func(t *testing.T) ports.ExtensionRegistry {
+		return openAt(t, tempPath(t)).Extensions()
+	})
+}
+
+func TestPages_Contract(t *testing.T) {
+	portstest.PageIndex(t, func(t *testing.T, s portstest.IndexSetup) ports.PageIndex {
+		return openWith(t, tempPath(t), Options{Now: s.Now, Bounds: s.Bounds}).Pages()
+	})
+}
+
+func TestOpen_KeepsEverythingAndDropsWhatIsTooOld(t *testing.T) {
+	path := tempPath(t)
+	clock := portstest.NewClock()
+	opts := Options{Now: clock.Now, Bounds: pages.Bounds{Pages: 10, Bytes: 1000, Age: time.Hour}}
+	first, err := Open(t.Context(), path, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Pages().IndexPage(t.Context(), testPage("1", "apples")); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		pass time.Duration
+		want int
+	}{{time.Hour, 1}, {time.Millisecond, 0}} {
+		clock.Pass(c.pass)
+		s, err := Open(t.Context(), path, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := s.Stats(t.Context())
+		if err != nil || st.Pages != c.want || st.PageBytes != int64(6*c.want) || st.FileBytes == 0 {
+			t.Errorf("stats are %+v, %v; want %d pages", st, err, c.want)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,281 @@
+package portstest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"plexus/domain/framing"
+	"plexus/domain/pages"
+	"plexus/ports"
+)
+
+// Clock is a settable time for the suites. Its methods may be called
+// concurrently.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// NewClock starts at a fixed time.
+func NewClock() *Clock { return &Clock{now: knockTime()} }
+
+// Now gives the set time.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Pass moves the time on.
+func (c *Clock) Pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// IndexSetup is what an index is to be built with.
+type IndexSetup struct {
+	Bounds pages.Bounds
+	Now    func() time.Time
+}
+
+// PageIndex runs the contract of ports.PageIndex. build gives an empty index
+// and cleans up by t.Cleanup.
+func PageIndex(t *testing.T, build func(t *testing.T, s IndexSetup) ports.PageIndex) {
+	t.Helper()
+	for _, c := range []struct {
+		name   string
+		bounds pages.Bounds
+		run    func(t *testing.T, x *index)
+	}{
+		{"found by words, not by syntax", pages.DefaultBounds(), findsWords},
+		{"Chinese and Japanese", pages.DefaultBounds(), findsCJK},
+		{"rank", pages.DefaultBounds(), ranks},
+		{"replaced", pages.DefaultBounds(), replaces},
+		{"who finds what", pages.DefaultBounds(), separates},
+		{"one result per URL", pages.DefaultBounds(), onePerURL},
+		{"current page left out", pages.DefaultBounds(), excludes},
+		{"limit", pages.DefaultBounds(), limits},
+		{"list", pages.DefaultBounds(), lists},
+		{"clear", pages.DefaultBounds(), clears},
+		{"bound of pages", pages.Bounds{Pages: 3, Bytes: 1 << 20, Age: time.Hour}, boundsCount},
+		{"bound of bytes", pages.Bounds{Pages: 100, Bytes: 100, Age: time.Hour}, boundsBytes},
+		{"bound of age", pages.Bounds{Pages: 100, Bytes: 1 << 20, Age: time.Hour}, boundsAge},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			clock := NewClock()
+			c.run(t, &index{PageIndex: build(t, IndexSetup{Bounds: c.bounds, Now: clock.Now}), clock: clock})
+		})
+	}
+}
+
+// index is an index under test with its clock.
+type index struct {
+	ports.PageIndex
+	clock *Clock
+}
+
+const reader = "chrome-extension://reader"
+
+// add indexes a page a second after the last one.
+func (x *index) add(t *testing.T, origin, name, title, text string) {
+	t.Helper()
+	x.clock.Pass(time.Second)
+	page := pages.Page{URL: "https://example.org/" + name, Title: title, Text: text, Origin: origin}
+	if err := x.IndexPage(t.Context(), page); err != nil {
+		t.Fatalf("index: %v", err)
+	}
+}
+
+func (x *index) search(t *testing.T, q ports.PageQuery) []framing.Result {
+	t.Helper()
+	if q.Limit == 0 {
+		q.Limit = 10
+	}
+	found, err := x.SearchPages(t.Context(), q)
+	if err != nil {
+		t.Fatalf("search: %v", err)
+	}
+	return found
+}
+
+// finds checks the found pages by the last part of their URLs, in order.
+func (x *index) finds(t *testing.T, q ports.PageQuery, names ...string) {
+	t.Helper()
+	var got []string
+	for _, r := range x.search(t, q) {
+		got = append(got, strings.TrimPrefix(r.URL, "https://example.org/"))
+	}
+	if !slices.Equal(got, names) {
+		t.Errorf("%q found %q; want %q", q.Text, got, names)
+	}
+}
+
+func (x *index) holds(t *testing.T, names ...string) {
+	t.Helper()
+	listed, err := x.Pages(t.Context(), 1000)
+	if err != nil {
+		t.Fatalf("list: %v", err)
+	}
+	var got []string
+	for _, l := range listed {
+		got = append(got, strings.TrimPrefix(l.URL, "https://example.org/"))
+	}
+	if !slices.Equal(got, names) {
+		t.Errorf("the index holds %q; want %q", got, names)
+	}
+}
+
+func findsWords(t *testing.T, x *index) {
+	x.add(t, reader, "tower", "The tower", "It opened to the public in 1889.\nNobody liked Crème brûlée there.")
+	for _, question := range []string{"PUBLIC", "creme", "bananas 1889", "When was it opening?", `public" OR "x`, "title:public", "public*", "NEAR(public)", "-public", "^public", "public\x00"} {
+		x.finds(t, ports.PageQuery{Text: question, Reader: reader}, "tower")
+	}
+	for _, question := range []string{"bananas", "pub", "", "?!", `"`, "*", "(", "title:", "AND OR NOT"} {
+		x.finds(t, ports.PageQuery{Text: question, Reader: reader})
+	}
+	got := x.search(t, ports.PageQuery{Text: "public", Reader: reader})
+	if len(got) != 1 || got[0].Title != "The tower" || !strings.Contains(got[0].Snippet, "opened to the public") || got[0].Score <= 0 {
+		t.Errorf("result is %+v", got)
+	}
+}
+
+func findsCJK(t *testing.T, x *index) {
+	x.add(t, reader, "bridge", "大桥", "长江大桥于1957年建成通车。")
+	x.add(t, reader, "tea", "お茶", "京都でお茶を飲みました。")
+	x.finds(t, ports.PageQuery{Text: "大桥什么时候建成?", Reader: reader}, "bridge")
+	x.finds(t, ports.PageQuery{Text: "お茶", Reader: reader}, "tea")
+	x.finds(t, ports.PageQuery{Text: "飛行機", Reader: reader})
+}
+
+func ranks(t *testing.T, x *index) {
+	filler := strings.Repeat("lorem ipsum dolor sit amet ", 20)
+	x.add(t, reader, "both", "Lisbon tram", "The tram climbs through Lisbon. "+filler)
+	x.add(t, reader, "body", "A city", "The tram climbs. "+filler)
+	x.add(t, reader, "other", "Another city", "Nothing here. "+filler)
+	for n := range 5 {
+		x.add(t, reader, fmt.Sprint("filler", n), "Filler", filler)
+	}
+	x.finds(t, ports.PageQuery{Text: "tram", Reader: reader}, "both", "body")
+	found := x.search(t, ports.PageQuery{Text: "lisbon tram", Reader: reader})
+	if len(found) != 2 || found[0].Score <= found[1].Score {
+		t.Errorf("scores do not fall: %+v", found)
+	}
+}
+
+func replaces(t *testing.T, x *index) {
+	x.add(t, reader, "page", "Old", "apples")
+	x.add(t, reader, "page", "New", "pears")
+	x.finds(t, ports.PageQuery{Text: "apples old", Reader: reader})
+	x.finds(t, ports.PageQuery{Text: "pears", Reader: reader}, "page")
+	x.holds(t, "page")
+}
+
+func separates(t *testing.T, x *index) {
+	x.add(t, reader, "mine", "", "apples")
+	x.add(t, "chrome-extension://other", "theirs", "", "apples apples")
+	x.add(t, pages.Owner, "owners", "", "apples apples apples")
+	x.finds(t, ports.PageQuery{Text: "apples", Reader: reader}, "mine")
+	x.finds(t, ports.PageQuery{Text: "apples", Reader: "chrome-extension://third"})
+	for _, q := range []ports.PageQuery{{Text: "apples", Reader: pages.Owner}, {Text: "apples", Reader: reader, Shared: true}} {
+		if found := x.search(t, q); len(found) != 3 {
+			t.Errorf("%+v found %d pages; want 3", q, len(found))
+		}
+	}
+}
+
+func onePerURL(t *testing.T, x *index) {
+	x.add(t, reader, "same", "Mine", "apples and a great many other kinds of fruit that dilute it")
+	x.add(t, "chrome-extension://other", "same", "Apples", "apples")
+	x.add(t, reader, "different", "", "apples and pears")
+	found := x.search(t, ports.PageQuery{Text: "apples", Reader: pages.Owner, Limit: 2})
+	if len(found) != 2 || found[0].URL == found[1].URL {
+		t.Fatalf("found %+v; want two URLs", found)
+	}
+	if found[0].Title != "Apples" {
+		t.Errorf("the better row of the URL is %q; want Apples", found[0].Title)
+	}
+}
+
+func excludes(t *testing.T, x *index) {
+	x.add(t, reader, "here", "", "apples")
+	x.add(t, reader, "there", "", "apples")
+	x.finds(t, ports.PageQuery{Text: "apples", Reader: reader, ExcludeURL: "https://example.org/here"}, "there")
+}
+
+func limits(t *testing.T, x *index) {
+	for n := range 12 {
+		x.add(t, reader, fmt.Sprint(n), "", "apples")
+	}
+	for _, limit := range []int{1, 5, framing.MaxResults} {
+		if found := x.search(t, ports.PageQuery{Text: "apples", Reader: reader, Limit: limit}); len(found) != min(limit, 12) {
+			t.Errorf("limit %d gave %d results", limit, len(found))
+		}
+	}
+}
+
+func lists(t *testing.T, x *index) {
+	x.add(t, reader, "one", "One", "é")
+	x.add(t, pages.Owner, "two", "Two", "")
+	x.add(t, reader, "three", "Three", "abc")
+	x.add(t, reader, "one", "One", "éé")
+	x.holds(t, "one", "three", "two")
+	listed, err := x.Pages(t.Context(), 1)
+	if err != nil || len(listed) != 1 {
+		t.Fatalf("%d rows, %v; want 1", len(listed), err)
+	}
+	l := listed[0]
+	if l.URL != "https://example.org/one" || l.Title != "One" || l.Origin != reader || l.Bytes != 4 || !l.LastSeen.Equal(x.clock.Now()) {
+		t.Errorf("row is %+v", l)
+	}
+}
+
+func clears(t *testing.T, x *index) {
+	for n := range 3 {
+		x.add(t, reader, fmt.Sprint(n), "", "apples")
+	}
+	for _, want := range []int{3, 0} {
+		if n, err := x.ClearPages(t.Context()); err != nil || n != want {
+			t.Errorf("cleared %d, %v; want %d", n, err, want)
+		}
+		x.holds(t)
+		x.finds(t, ports.PageQuery{Text: "apples", Reader: pages.Owner})
+	}
+	x.add(t, reader, "again", "", "apples")
+	x.finds(t, ports.PageQuery{Text: "apples", Reader: reader}, "again")
+}
+
+func boundsCount(t *testing.T, x *index) {
+	for _, name := range []string{"1", "2", "3", "1", "4"} { // 1 is seen again: 2 is the oldest
+		x.add(t, reader, name, "", "apples")
+	}
+	x.holds(t, "4", "1", "3")
+	if found := x.search(t, ports.PageQuery{Text: "apples", Reader: reader}); len(found) != 3 {
+		t.Errorf("found %d pages; want 3", len(found))
+	}
+}
+
+func boundsBytes(t *testing.T, x *index) {
+	x.add(t, reader, "1", "", strings.Repeat("a", 40))
+	x.add(t, reader, "2", "", strings.Repeat("b", 60))
+	x.holds(t, "2", "1") // 100 bytes are allowed
+	x.add(t, reader, "3", "", "c")
+	x.holds(t, "3", "2")
+	x.add(t, reader, "2", "", strings.Repeat("b", 10))
+	x.add(t, reader, "4", "", strings.Repeat("d", 90))
+	x.holds(t, "4", "2")
+}
+
+func boundsAge(t *testing.T, x *index) {
+	x.add(t, reader, "old", "", "apples")
+	x.clock.Pass(time.Hour)
+	x.finds(t, ports.PageQuery{Text: "apples", Reader: reader}, "old")
+	x.clock.Pass(time.Millisecond)
+	x.finds(t, ports.PageQuery{Text: "apples", Reader: reader})
+	x.add(t, reader, "new", "", "apples")
+	x.holds(t, "new")
+}
