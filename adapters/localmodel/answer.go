@@ -1,0 +1,149 @@
+package localmodel
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"plexus/ports"
+)
+
+var errEmitStopped = errors.New("the reader of the answer stopped")
+
+// answer takes one reply apart and hands its text on.
+type answer struct {
+	emit    func(string) error
+	emitErr error // what emit returned, as it is
+	join    joiner
+	bytes   int // of text handed on
+}
+
+// read takes a stream, or the single JSON value of a server that does not
+// stream. nil or ErrModelEmpty: it came to its end.
+func (a *answer) read(r io.Reader) error {
+	in := bufio.NewReaderSize(r, 16<<10)
+	first, err := firstByte(in)
+	if err != nil {
+		return readFault(err)
+	}
+	if first == '{' {
+		return a.readWhole(in)
+	}
+	return a.readStream(newEventReader(in))
+}
+
+// firstByte peeks past white space.
+func firstByte(in *bufio.Reader) (byte, error) {
+	for {
+		b, err := in.Peek(1)
+		if err != nil {
+			return 0, err
+		}
+		if bytes.IndexByte([]byte(" \t\r\n"), b[0]) < 0 {
+			return b[0], nil
+		}
+		if _, err := in.Discard(1); err != nil {
+			return 0, err
+		}
+	}
+}
+
+func (a *answer) readStream(events *eventReader) error {
+	for {
+		ev, err := events.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return errNoEnd
+		case err != nil:
+			return plain(err)
+		case string(bytes.TrimSpace(ev.data)) == "[DONE]":
+			return a.end("")
+		case ev.failed:
+			return &serverError{word: replyWord(ev.data)}
+		case len(bytes.TrimSpace(ev.data)) == 0:
+			continue
+		}
+		c, err := decodeChunk(ev.data, false)
+		if err != nil {
+			return err
+		}
+		if done, err := a.take(c); done || err != nil {
+			return err
+		}
+	}
+}
+
+func (a *answer) readWhole(r io.Reader) error {
+	data, err := io.ReadAll(&boundedReader{in: r, left: 8 * MaxAnswer})
+	if err != nil {
+		return readFault(err)
+	}
+	c, err := decodeChunk(data, true)
+	if err != nil {
+		return errNotCompletion
+	}
+	if c.failure == nil && c.choices == 0 {
+		return errNotCompletion
+	}
+	if done, err := a.take(c); done || err != nil {
+		return err
+	}
+	return a.end("")
+}
+
+// take hands on the text of a chunk; done when the chunk was the last.
+func (a *answer) take(c chunk) (done bool, err error) {
+	if c.failure != nil {
+		return false, c.failure
+	}
+	if text := a.join.push(c.content); text != "" {
+		if a.bytes += len(text); a.bytes > MaxAnswer {
+			return false, errReplyTooBig
+		}
+		if a.emitErr = a.emit(text); a.emitErr != nil {
+			return false, errEmitStopped
+		}
+	}
+	switch c.finish {
+	case "":
+		return false, nil
+	case "error", "abort", "cancelled", "content_filter": // the text stops short
+		return false, &serverError{word: firstWord([]byte(c.finish))}
+	}
+	return true, a.end(c.finish)
+}
+
+// end is the orderly end of the reply, which may have held no text.
+func (a *answer) end(finish string) error {
+	switch {
+	case a.bytes > 0:
+		return nil
+	case finish == "":
+		return ports.ErrModelEmpty
+	}
+	return fmt.Errorf("%w (finish reason %q)", ports.ErrModelEmpty, firstWord([]byte(finish)))
+}
+
+// outcome turns a fault into the port's error: what it is depends on whether
+// text has gone out.
+func (a *answer) outcome(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ports.ErrModelEmpty):
+		return fmt.Errorf("asking the model: %w", err)
+	case a.bytes > 0:
+		return fmt.Errorf("reading the answer: %w: %w", ports.ErrModelInterrupted, err)
+	}
+	return fmt.Errorf("asking the model: %w: %w", ports.ErrModelUnavailable, err)
+}
+
+// readFault words a failed read; an end before the first byte is a cut.
+func readFault(err error) error {
+	if errors.Is(err, io.EOF) {
+		return errNoEnd
+	}
+	return plain(err)
+}

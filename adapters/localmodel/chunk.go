@@ -1,0 +1,99 @@
+package localmodel
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+)
+
+var (
+	errNotJSON       = errors.New("malformed event in the stream")
+	errNotCompletion = errors.New("the reply is no chat completion")
+)
+
+// wireReply is what we read of a chunk, or of a whole completion: there the
+// choice holds message instead of delta.
+type wireReply struct {
+	Object  string          `json:"object"`
+	Choices []wireChoice    `json:"choices"`
+	Error   json.RawMessage `json:"error"`
+	Code    json.RawMessage `json:"code"`
+	Type    json.RawMessage `json:"type"`
+}
+
+type wireChoice struct {
+	Delta        wireMessage `json:"delta"`
+	Message      wireMessage `json:"message"`
+	FinishReason string      `json:"finish_reason"`
+}
+
+type wireMessage struct {
+	Content json.RawMessage `json:"content"`
+}
+
+// chunk is the meaning of one event.
+type chunk struct {
+	content []byte // as joiner takes it; empty: nothing for the reader
+	finish  string // finish_reason, or ""
+	failure error  // the server reports an error
+	choices int
+}
+
+// decodeChunk reads one JSON value: an event of a stream, or a whole completion.
+// Reasoning and tool calls are left where they are: they are not the answer.
+func decodeChunk(data []byte, whole bool) (chunk, error) {
+	var w wireReply
+	if err := json.Unmarshal(data, &w); err != nil {
+		return chunk{}, errNotJSON // the library's text quotes the content
+	}
+	if present(w.Error) {
+		return chunk{failure: &serverError{word: errorWord(w.Error)}}, nil
+	}
+	if w.Object == "error" {
+		return chunk{failure: &serverError{word: firstWord(w.Code, w.Type)}}, nil
+	}
+	c := chunk{choices: len(w.Choices)}
+	if c.choices == 0 {
+		return c, nil
+	}
+	first := w.Choices[0]
+	c.finish = first.FinishReason
+	// Some services repeat the whole answer so far as message beside each delta.
+	if whole {
+		c.content = appendContent(nil, first.Message.Content)
+	} else {
+		c.content = appendContent(nil, first.Delta.Content)
+	}
+	return c, nil
+}
+
+// appendContent appends the text of a content value: a string, null, or parts.
+func appendContent(dst []byte, raw json.RawMessage) []byte {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return dst
+	}
+	switch raw[0] {
+	case '"':
+		return appendUnquoted(dst, raw)
+	case '[':
+		var parts []struct {
+			Type string          `json:"type"`
+			Text json.RawMessage `json:"text"`
+		}
+		if err := json.Unmarshal(raw, &parts); err != nil {
+			return dst // parts of an unknown shape hold no text for us
+		}
+		for _, p := range parts {
+			if (p.Type == "" || p.Type == "text") && len(p.Text) > 0 && p.Text[0] == '"' {
+				dst = appendUnquoted(dst, p.Text)
+			}
+		}
+	}
+	return dst
+}
+
+// present tells a value from an absent one and from null.
+func present(raw json.RawMessage) bool {
+	return len(raw) > 0 && !bytes.Equal(raw, []byte("null"))
+}

@@ -1,0 +1,96 @@
+package localmodel
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+)
+
+var (
+	errNoReply     = errors.New("no valid reply")
+	errCutOff      = errors.New("connection ended early")
+	errFirstByte   = errors.New("no byte came in time")
+	errIdle        = errors.New("the stream fell silent")
+	errTotal       = errors.New("the answer took too long")
+	errReplyTooBig = errors.New("reply over its limit")
+	errNoEnd       = errors.New("stream ended without an end mark")
+)
+
+// serverError is what the other side said went wrong: its status (0 within a
+// stream) and its code word, never its message, which may quote key or prompt.
+type serverError struct {
+	status int
+	word   string
+}
+
+func (e *serverError) Error() string {
+	text := "server reports an error"
+	if e.status != 0 {
+		text = fmt.Sprintf("status %d", e.status)
+	}
+	if e.word != "" {
+		text += " (" + e.word + ")"
+	}
+	return text
+}
+
+// errorWord finds the code word of an error value: an object's code, else its
+// type. A plain string is a message and gives none.
+func errorWord(raw json.RawMessage) string {
+	var e struct {
+		Code json.RawMessage `json:"code"`
+		Type json.RawMessage `json:"type"`
+	}
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return ""
+	}
+	return firstWord(e.Code, e.Type)
+}
+
+// replyWord finds the code word in an error reply, wrapped in error or not.
+func replyWord(raw []byte) string {
+	var w wireReply
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return ""
+	}
+	if word := errorWord(w.Error); word != "" {
+		return word
+	}
+	return firstWord(w.Code, w.Type)
+}
+
+// firstWord gives the first value that looks like a code word or number.
+func firstWord(values ...json.RawMessage) string {
+	for _, raw := range values {
+		word := strings.Trim(string(raw), `"`)
+		if word != "" && word != "null" && len(word) <= 48 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789_") == "" {
+			return word
+		}
+	}
+	return ""
+}
+
+// plain reduces a transport error to its cause. Texts of net/http that quote the
+// URL or the peer's bytes are replaced; network and certificate causes stay.
+func plain(err error) error {
+	var netErr *net.OpError
+	var dnsErr *net.DNSError
+	var certErr *tls.CertificateVerificationError
+	switch {
+	case errors.Is(err, errReplyTooBig), errors.Is(err, errEventTooLong), errors.Is(err, errNotLoopback):
+		return err
+	case errors.As(err, &netErr):
+		return netErr
+	case errors.As(err, &dnsErr):
+		return dnsErr
+	case errors.As(err, &certErr):
+		return certErr
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errCutOff
+	}
+	return errNoReply
+}
