@@ -1,0 +1,249 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"plexus/domain/answers"
+	"plexus/domain/framing"
+	"plexus/domain/pages"
+	"plexus/ports"
+)
+
+// Question is a query with who asks it.
+type Question struct {
+	Asker string // the extension's origin, or pages.Owner
+	Query framing.SearchQuery
+}
+
+// AnswerQuery answers a question through its sink: the results if they were
+// asked for, then the answer in pieces, then exactly one final token, also when
+// a service fails or panics. Before the final token the page is in the index.
+// When ctx ends (a Cancel, a lost connection) it returns as soon as the service
+// in use lets go, and touches the sink no more. It waits for its turn where too
+// many searches or generations are running.
+func (h *Host) AnswerQuery(ctx context.Context, q Question, sink ports.AnswerSink) {
+	q.Query.Query = strings.TrimSpace(q.Query.Query)
+	a := &answering{host: h, q: q.Query, asker: q.Asker, sink: sink, began: h.deps.Now()}
+	if err := guard("answering", func() error { return a.run(ctx) }); err != nil {
+		a.fail(ctx, err)
+	}
+	h.note(func(hl *health) {
+		if !a.ended {
+			hl.cancelled++
+			return
+		}
+		hl.answered++
+		hl.finals.add(h.deps.Now().Sub(a.began))
+	})
+}
+
+// answering is one question on its way.
+type answering struct {
+	host  *Host
+	q     framing.SearchQuery // its Query trimmed
+	asker string
+	sink  ports.AnswerSink
+	began time.Time
+
+	results      []framing.Result // what the reader sees, numbered from 1
+	searchFailed bool
+	emitted      bool  // a piece of the answer has gone out
+	sinkErr      error // the sink refused; nothing more may be sent
+	ended        bool  // the final token has gone out
+}
+
+// run gives an error only when nothing more may or can be sent.
+func (a *answering) run(ctx context.Context) error {
+	if a.q.Search {
+		if err := a.search(ctx); err != nil {
+			return err
+		}
+	}
+	final, err := a.answer(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.index(ctx); err != nil {
+		return err
+	}
+	return a.end(ctx, final)
+}
+
+// fail ends a question that our own code or the sink has broken. An error with
+// ctx ended is the normal end of a cancelled question.
+func (a *answering) fail(ctx context.Context, err error) {
+	if ctx.Err() != nil && !panicked(err) {
+		return
+	}
+	a.host.logFailure("a question could not be answered", err)
+	if a.ended || a.sinkErr != nil || ctx.Err() != nil {
+		return
+	}
+	final := a.notice(answers.Interrupted)
+	if err := guard("sink", func() error { return a.end(ctx, final) }); err != nil && ctx.Err() == nil {
+		a.host.logFailure("a question could not be ended", err)
+	}
+}
+
+// answer sends the pieces of the answer and gives the text of the final token.
+func (a *answering) answer(ctx context.Context) (final string, err error) {
+	switch {
+	case a.q.Query == "" || a.host.opts.NoAnswers:
+		return "", nil
+	case a.host.deps.Model == nil:
+		return a.extract(ctx, answers.NothingFound)
+	}
+	err = a.generate(ctx)
+	switch {
+	case err == nil && a.emitted:
+		return "", nil
+	case a.sinkErr != nil:
+		return "", a.sinkErr
+	case ctx.Err() != nil && !panicked(err):
+		return "", ctx.Err()
+	case errors.Is(err, ports.ErrNoModel) && !a.emitted:
+		return a.extract(ctx, answers.NothingFound)
+	}
+	if err == nil {
+		err = ports.ErrModelEmpty
+	}
+	a.host.noteModelFailure(err)
+	switch {
+	case a.emitted:
+		return a.notice(answers.Interrupted), nil
+	case errors.Is(err, ports.ErrModelEmpty):
+		return a.notice(answers.ModelEmpty), nil
+	}
+	return a.extract(ctx, answers.ModelFailed)
+}
+
+// generate streams the model's answer, when it is this question's turn.
+func (a *answering) generate(ctx context.Context) error {
+	prompt := answers.BuildPrompt(a.q.Query, a.q.Context, a.results, a.host.opts.Language)
+	if err := a.host.generations.enter(ctx); err != nil {
+		return err
+	}
+	defer a.host.generations.leave()
+	return guard("model", func() error {
+		return a.host.deps.Model.Generate(ctx, ports.Prompt{System: prompt.System, User: prompt.User},
+			func(piece string) error { return a.token(ctx, piece) })
+	})
+}
+
+// extract sends the extractive answer. Where a model has failed the final token
+// says so in any case; otherwise only when no sentence matches.
+func (a *answering) extract(ctx context.Context, kind answers.NoticeKind) (final string, err error) {
+	for _, s := range answers.Extract(a.q.Query, a.q.Context, a.results) {
+		if err := a.token(ctx, s.Text+" "+s.Mark+" "); err != nil {
+			return "", err
+		}
+	}
+	if kind == answers.NothingFound && a.emitted {
+		return "", nil
+	}
+	if kind == answers.NothingFound && a.searchFailed {
+		kind = answers.SearchFailed
+	}
+	return a.notice(kind), nil
+}
+
+// notice stands apart from what has been said before it.
+func (a *answering) notice(kind answers.NoticeKind) string {
+	sentence := answers.Notice(kind, a.host.opts.Language)
+	if a.emitted {
+		return "\n\n" + sentence
+	}
+	return sentence
+}
+
+func (a *answering) token(ctx context.Context, piece string) error {
+	if piece == "" {
+		return ctx.Err()
+	}
+	if err := a.send(ctx, func() error { return a.sink.Token(ctx, piece, false) }); err != nil {
+		return err
+	}
+	a.emitted = true
+	return nil
+}
+
+func (a *answering) end(ctx context.Context, final string) error {
+	if err := a.send(ctx, func() error { return a.sink.Token(ctx, final, true) }); err != nil {
+		return err
+	}
+	a.ended = true
+	return nil
+}
+
+// send calls the sink unless the question is over.
+func (a *answering) send(ctx context.Context, call func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if a.sinkErr == nil {
+		a.sinkErr = call()
+	}
+	return a.sinkErr
+}
+
+// index keeps the page of the question. A page that cannot be kept does not
+// spoil the answer.
+func (a *answering) index(ctx context.Context) error {
+	if err := ctx.Err(); err != nil || a.host.deps.Index == nil {
+		return err
+	}
+	page, ok := pages.New(a.q.Context, a.asker)
+	if !ok {
+		return nil
+	}
+	err := guard("page index", func() error { return a.host.deps.Index.IndexPage(ctx, page) })
+	if ctx.Err() != nil && !panicked(err) {
+		return ctx.Err()
+	}
+	if err != nil {
+		a.host.logFailure("a page was not indexed", err)
+	}
+	return ctx.Err()
+}
+
+func (h *Host) noteModelFailure(err error) {
+	h.note(func(hl *health) { hl.modelFailure.add(h.deps.Now(), err) })
+	h.logFailure("the model failed", err)
+}
+
+func (h *Host) logFailure(what string, err error) {
+	attrs := []any{"cause", err}
+	if p := (*panicError)(nil); errors.As(err, &p) {
+		attrs = append(attrs, "stack", p.stack)
+	}
+	h.deps.Log.Warn(what, attrs...)
+}
+
+// panicError stands for a panic of what a port calls. The value is not kept: it
+// could hold what was asked.
+type panicError struct {
+	where, kind string
+	stack       string
+}
+
+func (e *panicError) Error() string { return e.where + " panicked with a " + e.kind }
+
+func panicked(err error) bool {
+	p := (*panicError)(nil)
+	return errors.As(err, &p)
+}
+
+// guard turns a panic of call into an error.
+func guard(where string, call func() error) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &panicError{where: where, kind: fmt.Sprintf("%T", value), stack: string(debug.Stack())}
+		}
+	}()
+	return call()
+}
