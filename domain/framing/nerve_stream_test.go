@@ -79,3 +79,45 @@ func TestAssemblerPayloadCannotReachTheNextFrame(t *testing.T) {
 		t.Errorf("second frame %+v, %v, %v", second, ok, err)
 	}
 }
+
+// Any stream in any pieces: the frames are its bytes, the end is what the rest
+// deserves, and memory follows the bytes (C5).
+func FuzzStream(f *testing.F) {
+	f.Fuzz(func(t *testing.T, stream []byte, piece uint16) {
+		var a Assembler
+		var frames []byte
+		for fed := 0; fed < len(stream) && a.err == nil; {
+			n := min(int(piece)+1, len(stream)-fed)
+			a.Feed(stream[fed : fed+n])
+			fed += n
+			if cap(a.buf) > fed+memorySlack {
+				t.Fatalf("holds %d bytes after %d", cap(a.buf), fed)
+			}
+			for frame, ok, _ := a.Next(); ok; frame, ok, _ = a.Next() {
+				var err error
+				frames, err = AppendFrame(frames, frame.Type, frame.Flags, frame.RequestID, frame.Payload)
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if !bytes.HasPrefix(stream, frames) {
+			t.Fatal("the frames are not the stream's bytes")
+		}
+		if got, want := a.End(), endOf(stream[len(frames):]); !errors.Is(got, want) {
+			t.Fatalf("end %v, want %v", got, want)
+		}
+	})
+}
+
+// endOf says how a stream ends that has only rest after its last whole frame.
+func endOf(rest []byte) error {
+	if len(rest) == 0 {
+		return nil
+	}
+	_, _, err := ParseFrame(rest)
+	if len(rest) >= HeaderSize && err == nil {
+		return errors.New("never: a whole frame was left behind")
+	}
+	return err
+}
