@@ -1,0 +1,246 @@
+package adminapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"plexus/domain/admission"
+	"plexus/domain/pages"
+	"plexus/ports"
+)
+
+// desk knows extension 7 only.
+type desk struct {
+	state   admission.State
+	rotated int
+	failure error
+}
+
+func (d *desk) row() admission.Extension {
+	return admission.Extension{ID: 7, Origin: "chrome-extension://abc", Key: admission.HashKey("k"), State: d.state, LastSeen: time.Unix(9, 0).UTC()}
+}
+
+func (d *desk) Extensions(context.Context) ([]admission.Extension, error) {
+	return []admission.Extension{d.row()}, d.failure
+}
+
+func (d *desk) become(id int64, s admission.State) (admission.Extension, error) {
+	if id != 7 {
+		return admission.Extension{}, ports.ErrExtensionUnknown
+	}
+	d.state = s
+	return d.row(), d.failure
+}
+
+func (d *desk) AllowExtension(_ context.Context, id int64) (admission.Extension, error) {
+	return d.become(id, admission.Allowed)
+}
+
+func (d *desk) RemoveExtension(_ context.Context, id int64) (admission.Extension, error) {
+	return d.become(id, admission.Blocked)
+}
+
+func (d *desk) ForgetExtension(_ context.Context, id int64) error {
+	_, err := d.become(id, "forgotten")
+	return err
+}
+
+func (d *desk) RotateToken(context.Context) error {
+	d.rotated++
+	return d.failure
+}
+
+type shelf struct{}
+
+func (shelf) Pages(_ context.Context, limit int) ([]pages.Listing, error) {
+	return []pages.Listing{{URL: "https://a.example/", Title: "A", Bytes: limit}}, nil
+}
+
+func (shelf) ClearPages(context.Context) (int, error) { return 3, nil }
+
+// setup serves over an in-memory connection per call.
+func setup(t *testing.T, d *desk, s Shelf, log *slog.Logger) *Client {
+	t.Helper()
+	srv := httptest.NewServer(NewHandler(Config{
+		Desk: d, Shelf: s, Log: log,
+		Status: func(context.Context) (Status, error) { return Status{Version: "v9", Connections: 2}, nil },
+	}))
+	t.Cleanup(srv.Close)
+	return NewClient(func(ctx context.Context) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", srv.Listener.Addr().String())
+	})
+}
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func TestClient_EveryCall(t *testing.T) {
+	d := &desk{state: admission.Waiting}
+	c := setup(t, d, shelf{}, quiet())
+	ctx := t.Context()
+
+	if s, err := c.Status(ctx); err != nil || s.Version != "v9" || s.Connections != 2 {
+		t.Errorf("status %+v, %v", s, err)
+	}
+	rows, err := c.Extensions(ctx)
+	if err != nil || len(rows) != 1 || rows[0].Digits != admission.HashKey("k").Digits() || rows[0].State != "waiting" {
+		t.Errorf("extensions %+v, %v", rows, err)
+	}
+	if row, err := c.AllowExtension(ctx, 7); err != nil || row.State != "allowed" {
+		t.Errorf("allow %+v, %v", row, err)
+	}
+	if row, err := c.RemoveExtension(ctx, 7); err != nil || row.State != "blocked" {
+		t.Errorf("remove %+v, %v", row, err)
+	}
+	if err := c.ForgetExtension(ctx, 7); err != nil || d.state != "forgotten" {
+		t.Errorf("forget: state %s, %v", d.state, err)
+	}
+	if err := c.RotateToken(ctx); err != nil || d.rotated != 1 {
+		t.Errorf("rotate: %d, %v", d.rotated, err)
+	}
+	if list, err := c.Pages(ctx, 5); err != nil || len(list) != 1 || list[0].Bytes != 5 {
+		t.Errorf("pages %+v, %v", list, err)
+	}
+	if n, err := c.ClearPages(ctx); err != nil || n != 3 {
+		t.Errorf("clear %d, %v", n, err)
+	}
+}
+
+func TestClient_ErrorsComeBackAsThemselves(t *testing.T) {
+	ctx := t.Context()
+	c := setup(t, &desk{}, nil, quiet())
+	if _, err := c.AllowExtension(ctx, 8); !errors.Is(err, ports.ErrExtensionUnknown) {
+		t.Errorf("allow 8: %v", err)
+	}
+	if err := c.ForgetExtension(ctx, 8); !errors.Is(err, ports.ErrExtensionUnknown) {
+		t.Errorf("forget 8: %v", err)
+	}
+	if _, err := c.Pages(ctx, 1); !errors.Is(err, ErrIndexOff) {
+		t.Errorf("pages: %v", err)
+	}
+	if _, err := c.ClearPages(ctx); !errors.Is(err, ErrIndexOff) {
+		t.Errorf("clear: %v", err)
+	}
+	var remote *RemoteError
+	if _, err := c.Pages(ctx, MaxPages+1); !errors.As(err, &remote) || remote.Code != "bad_number" {
+		t.Errorf("pages over the limit: %v", err)
+	}
+	refused := errors.New("nobody there")
+	nobody := NewClient(func(context.Context) (net.Conn, error) { return nil, refused })
+	if _, err := nobody.Status(ctx); !errors.Is(err, ErrUnreachable) || !errors.Is(err, refused) {
+		t.Errorf("no host: %v", err)
+	}
+}
+
+// The cause goes to the log, once; the answer is a fixed sentence.
+func TestServer_InnerFailureIsLoggedNotSent(t *testing.T) {
+	var log bytes.Buffer
+	c := setup(t, &desk{failure: errors.New("disk on fire")}, shelf{}, slog.New(slog.NewTextHandler(&log, nil)))
+	_, err := c.Extensions(t.Context())
+	var remote *RemoteError
+	if !errors.As(err, &remote) || strings.Contains(err.Error(), "fire") {
+		t.Errorf("got %v", err)
+	}
+	if n := strings.Count(log.String(), "disk on fire"); n != 1 {
+		t.Errorf("logged %d times:\n%s", n, log.String())
+	}
+}
+
+func TestServer_HostileRequests(t *testing.T) {
+	handler := NewHandler(Config{
+		Desk: &desk{}, Shelf: shelf{}, Log: quiet(),
+		Status: func(context.Context) (Status, error) { return Status{}, nil },
+	})
+	for _, tc := range []struct {
+		name, method, target, body string
+		status                     int
+		code                       string
+	}{
+		{"root", "GET", "/", "", 404, "no_such_path"},
+		{"unknown path", "GET", "/v2/status", "", 404, "no_such_path"},
+		{"trailing slash", "GET", "/v1/status/", "", 404, "no_such_path"},
+		{"POST to a list", "POST", "/v1/status", "", 405, "wrong_method"},
+		{"GET to a change", "GET", "/v1/token/rotate", "", 405, "wrong_method"},
+		{"HEAD", "HEAD", "/v1/status", "", 405, ""},
+		{"made-up method", "BREW", "/v1/extensions/7/allow", "", 405, "wrong_method"},
+		{"body", "POST", "/v1/pages/clear", "{}", 400, "unexpected_body"},
+		{"large body", "POST", "/v1/token/rotate", strings.Repeat("x", 1<<20), 400, "unexpected_body"},
+		{"id of words", "POST", "/v1/extensions/seven/allow", "", 400, "bad_number"},
+		{"id 0", "POST", "/v1/extensions/0/allow", "", 400, "bad_number"},
+		{"negative id", "POST", "/v1/extensions/-7/remove", "", 400, "bad_number"},
+		{"id over 64 bits", "POST", "/v1/extensions/9223372036854775808/forget", "", 400, "bad_number"},
+		{"escaped slash in id", "POST", "/v1/extensions/7%2f7/allow", "", 400, "bad_number"},
+		{"unknown id", "POST", "/v1/extensions/8/allow", "", 404, "unknown_extension"},
+		{"no limit", "GET", "/v1/pages", "", 400, "bad_number"},
+		{"limit 0", "GET", "/v1/pages?limit=0", "", 400, "bad_number"},
+		{"limit over the bound", "GET", "/v1/pages?limit=1001", "", 400, "bad_number"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), tc.method, tc.target, strings.NewReader(tc.body)))
+			var f Fault
+			if err := json.Unmarshal(w.Body.Bytes(), &f); err != nil {
+				t.Fatalf("body %q: %v", w.Body, err)
+			}
+			if w.Code != tc.status || (tc.code != "" && f.Code != tc.code) || f.Message == "" {
+				t.Errorf("got %d %+v, want %d %s", w.Code, f, tc.status, tc.code)
+			}
+			if tc.status == 405 && w.Header().Get("Allow") == "" {
+				t.Error("405 without Allow")
+			}
+			if w.Header().Get("Content-Type") != "application/json" || w.Header().Get("Cache-Control") != "no-store" {
+				t.Errorf("headers %v", w.Header())
+			}
+		})
+	}
+}
+
+func TestServer_TooManyAtOnce(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	handler := NewHandler(Config{
+		Desk: &desk{}, Log: quiet(),
+		Status: func(context.Context) (Status, error) {
+			entered <- struct{}{}
+			<-leave
+			return Status{}, nil
+		},
+	})
+	get := func() int {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/status", nil))
+		return w.Code
+	}
+	codes := make(chan int)
+	for range MaxRequests {
+		go func() { codes <- get() }()
+		<-entered
+	}
+	if code := get(); code != http.StatusServiceUnavailable {
+		t.Errorf("request %d got %d, want 503", MaxRequests+1, code)
+	}
+	close(leave)
+	for range MaxRequests {
+		if code := <-codes; code != http.StatusOK {
+			t.Errorf("got %d, want 200", code)
+		}
+	}
+}
+
+func TestExtension_CarriesNoKey(t *testing.T) {
+	row := admission.Extension{ID: 1, Origin: "chrome-extension://a\x1b[2J", Key: admission.HashKey("secret key")}
+	b, err := json.Marshal(NewExtension(row))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(b), row.Key.Hex()) || strings.Contains(string(b), "\x1b") || strings.Contains(string(b), `\u001b`) {
+		t.Errorf("got %s", b)
+	}
+}

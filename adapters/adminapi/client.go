@@ -1,0 +1,125 @@
+package adminapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// maxAnswer bounds what the client reads, in bytes.
+const maxAnswer = 16 << 20
+
+// clientLimit bounds one call.
+const clientLimit = 30 * time.Second
+
+// ErrUnreachable: nobody could be asked; nothing was sent.
+var ErrUnreachable = errors.New("the admin socket does not answer")
+
+// Client asks a running host. Every method makes one request, and fails with
+// ErrUnreachable when there is no host to ask.
+type Client struct{ http *http.Client }
+
+// NewClient builds a client over dial, which has to make sure that the socket
+// and its listener belong to the owner's account.
+func NewClient(dial func(ctx context.Context) (net.Conn, error)) *Client {
+	return &Client{http: &http.Client{
+		Timeout: clientLimit,
+		Transport: &http.Transport{
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				conn, err := dial(ctx)
+				if err != nil {
+					return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+				}
+				return conn, nil
+			},
+			DisableKeepAlives: true,
+		},
+	}}
+}
+
+// Status asks for the whole status.
+func (c *Client) Status(ctx context.Context) (Status, error) {
+	return call[Status](ctx, c, http.MethodGet, "/v1/status")
+}
+
+// Extensions lists all rows by ID.
+func (c *Client) Extensions(ctx context.Context) ([]Extension, error) {
+	return call[[]Extension](ctx, c, http.MethodGet, "/v1/extensions")
+}
+
+// AllowExtension lets a row in. Unknown is ports.ErrExtensionUnknown.
+func (c *Client) AllowExtension(ctx context.Context, id int64) (Extension, error) {
+	return call[Extension](ctx, c, http.MethodPost, rowPath(id, "allow"))
+}
+
+// RemoveExtension blocks a row and ends its connections. Unknown is
+// ports.ErrExtensionUnknown.
+func (c *Client) RemoveExtension(ctx context.Context, id int64) (Extension, error) {
+	return call[Extension](ctx, c, http.MethodPost, rowPath(id, "remove"))
+}
+
+// ForgetExtension deletes a row, so that its next knock waits like a first one.
+// Unknown is ports.ErrExtensionUnknown.
+func (c *Client) ForgetExtension(ctx context.Context, id int64) error {
+	_, err := call[struct{}](ctx, c, http.MethodPost, rowPath(id, "forget"))
+	return err
+}
+
+// RotateToken makes a new host token; it lies in the token file.
+func (c *Client) RotateToken(ctx context.Context) error {
+	_, err := call[struct{}](ctx, c, http.MethodPost, "/v1/token/rotate")
+	return err
+}
+
+// Pages lists at most limit (1..MaxPages) pages, newest first. A switched-off
+// index is ErrIndexOff.
+func (c *Client) Pages(ctx context.Context, limit int) ([]Page, error) {
+	return call[[]Page](ctx, c, http.MethodGet, "/v1/pages?"+url.Values{"limit": {strconv.Itoa(limit)}}.Encode())
+}
+
+// ClearPages empties the page index and says how many pages it held.
+func (c *Client) ClearPages(ctx context.Context) (int, error) {
+	cleared, err := call[Cleared](ctx, c, http.MethodPost, "/v1/pages/clear")
+	return cleared.Pages, err
+}
+
+func rowPath(id int64, verb string) string {
+	return "/v1/extensions/" + strconv.FormatInt(id, 10) + "/" + verb
+}
+
+func call[T any](ctx context.Context, c *Client, method, path string) (value T, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://plexus"+path, nil)
+	if err != nil {
+		return value, fmt.Errorf("asking the host: %w", err)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return value, fmt.Errorf("asking the host: %w", err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // read to its end below
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return value, fmt.Errorf("reading the host's answer: %w", err)
+	}
+	switch resp.StatusCode {
+	case http.StatusNoContent:
+		return value, nil
+	case http.StatusOK:
+		if err := json.Unmarshal(body, &value); err != nil {
+			return value, fmt.Errorf("reading the host's answer: %w", err)
+		}
+		return value, nil
+	}
+	var f Fault
+	if err := json.Unmarshal(body, &f); err != nil {
+		f = Fault{Code: "failed", Message: resp.Status}
+	}
+	return value, errorOf(f)
+}

@@ -1,0 +1,141 @@
+// Package adminapi is what the command line asks a running host: HTTP with JSON
+// over the admin socket in the data directory. Only the owner's account reaches
+// that socket; who listens and who connects is checked by the caller, which
+// brings the listener and the dialer.
+//
+//	GET  /v1/status                        Status
+//	GET  /v1/extensions                    []Extension
+//	POST /v1/extensions/{id}/allow         Extension
+//	POST /v1/extensions/{id}/remove        Extension
+//	POST /v1/extensions/{id}/forget        204
+//	POST /v1/token/rotate                  204
+//	GET  /v1/pages?limit=n                 []Page
+//	POST /v1/pages/clear                   Cleared
+//
+// Every failure is a Fault.
+package adminapi
+
+import (
+	"time"
+
+	"plexus/domain/admission"
+	"plexus/domain/pages"
+	"plexus/domain/text"
+)
+
+// Extension is one row of the list of extensions.
+type Extension struct {
+	ID        int64     `json:"id"`
+	Origin    string    `json:"origin"`
+	Digits    string    `json:"digits,omitempty"` // four decimal digits; none for a row admitted by token
+	State     string    `json:"state"`            // waiting, allowed, by_token, blocked
+	FirstSeen time.Time `json:"first_seen"`
+	LastSeen  time.Time `json:"last_seen"`
+}
+
+// NewExtension turns a row into its wire form. The key's hash stays behind.
+func NewExtension(e admission.Extension) Extension {
+	return Extension{
+		ID: e.ID, Origin: text.Printable(e.Origin), Digits: e.Digits(), State: string(e.State),
+		FirstSeen: e.FirstSeen, LastSeen: e.LastSeen,
+	}
+}
+
+// Page is one row of the page index. It holds no page text.
+type Page struct {
+	URL      string    `json:"url"`
+	Title    string    `json:"title"`
+	Origin   string    `json:"origin,omitempty"` // extension that brought it; none for the owner's own tools
+	Bytes    int       `json:"bytes"`            // of text
+	LastSeen time.Time `json:"last_seen"`
+}
+
+func newPage(l pages.Listing) Page {
+	return Page{URL: l.URL, Title: l.Title, Origin: l.Origin, Bytes: l.Bytes, LastSeen: l.LastSeen}
+}
+
+// Cleared says how many pages were removed.
+type Cleared struct {
+	Pages int `json:"pages"`
+}
+
+// Status is what is configured and reachable, and who is knocking.
+type Status struct {
+	Version       string      `json:"version"`
+	PID           int         `json:"pid"`
+	StartedAt     time.Time   `json:"started_at"`
+	UptimeSeconds int64       `json:"uptime_seconds"`
+	DataDir       string      `json:"data_dir"`
+	DatabaseBytes int64       `json:"database_bytes"` // with its write-ahead log
+	Nerve         Listeners   `json:"nerve"`
+	Search        Service     `json:"search"`
+	Model         Model       `json:"model"`
+	Index         Index       `json:"index"`
+	Connections   int         `json:"connections"` // live NERVE connections
+	Latency       Latency     `json:"latency"`
+	Waiting       []Extension `json:"waiting"` // extensions that wait to be allowed
+	Refused       []Refusal   `json:"refused"` // newest first
+}
+
+// Listeners are the open NERVE listeners.
+type Listeners struct {
+	Address string `json:"address,omitempty"` // 127.0.0.1:9001
+	Socket  string `json:"socket,omitempty"`  // path
+	Token   string `json:"token_file"`        // path of the file, never its content
+}
+
+// Service is one thing the host calls out to.
+type Service struct {
+	Kind    string     `json:"kind"`          // as in the configuration
+	URL     string     `json:"url,omitempty"` // without user, query or fragment
+	State   string     `json:"state"`         // unused, ok, failing, off
+	LastOK  *time.Time `json:"last_ok,omitempty"`
+	Failed  *time.Time `json:"last_failure,omitempty"`
+	Problem string     `json:"problem,omitempty"` // why it failed last, without key or query
+}
+
+// Model is the model in use and the ones that were found on this machine.
+type Model struct {
+	Service
+	Name  string  `json:"name,omitempty"`
+	Found []Found `json:"found,omitempty"`
+}
+
+// Found is a model that runs on this machine.
+type Found struct {
+	Name    string `json:"name"`
+	BaseURL string `json:"base_url"`
+	Server  string `json:"server"`
+	Used    bool   `json:"used"`
+	Config  string `json:"config"` // the lines of the configuration file that take it
+}
+
+// Index says whether pages are remembered.
+type Index struct {
+	Enabled bool `json:"enabled"`
+	Shared  bool `json:"shared"`
+}
+
+// Latency is the time from question to first result or token of the last
+// answers, in milliseconds. Count 0: none yet.
+type Latency struct {
+	Count int     `json:"count"`
+	P50   float64 `json:"p50_ms"`
+	P99   float64 `json:"p99_ms"`
+}
+
+// Refusal is one merged line of the list of refused attempts.
+type Refusal struct {
+	Cause  string    `json:"cause"`
+	Peer   string    `json:"peer,omitempty"` // origin; none for a native tool
+	Count  int       `json:"count"`
+	First  time.Time `json:"first"`
+	Last   time.Time `json:"last"`
+	Advice string    `json:"advice"`
+}
+
+// Fault is the body of every failed request.
+type Fault struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
