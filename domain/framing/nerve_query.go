@@ -6,8 +6,8 @@ import (
 )
 
 // SearchQuery is the payload of a SearchQuery frame after both stages of its
-// check (NERVE V1, "SearchQuery (0x02)"). Its strings are copies and outlive
-// the frame.
+// check (NERVE V1, "SearchQuery (0x02)"). Its strings share one copy of the
+// payload and outlive the frame.
 type SearchQuery struct {
 	Query      string // not empty; may be only white space
 	Context    PageContext

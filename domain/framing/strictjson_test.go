@@ -202,7 +202,7 @@ func TestElements(t *testing.T) {
 func TestSkipChecksTheGrammarAlone(t *testing.T) {
 	skip := func(s *jsonScanner) any { s.skip(); return nil }
 	for _, src := range []string{
-		`{}`, `[]`, `[[],{}]`, `{"a":{"b":[1,{"c":[]}]},"d":null}`, `1e999`, `-0.5E-3`, `true`, `false`,
+		`{}`, `[]`, `[[],{}]`, `[{"a":1},[1,2],{"b":2}]`, `{"a":{"b":[1,{"c":[]}]},"d":null}`, `1e999`, `-0.5E-3`, `true`, `false`,
 		`"\ud800"`, "\"\xff\"", `{"\ud800":1,"a":1,"a":2}`, "[ 1 ,\n{ \"a\" : 2 } ]",
 		strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000),
 		strings.Repeat(`{"a":`, 5000) + "1" + strings.Repeat("}", 5000),
