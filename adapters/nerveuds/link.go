@@ -1,0 +1,72 @@
+package nerveuds
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+
+	"plexus/adapters/nervews"
+	"plexus/adapters/wsconn"
+	"plexus/domain/framing"
+	"plexus/domain/sessions"
+)
+
+// streamLink carries frames back to back on a byte stream.
+type streamLink struct {
+	conn    net.Conn
+	watched *wsconn.Watched
+	reader  *bufio.Reader
+	buffer  nervews.FrameBuffer
+	atEnd   atomic.Bool // the peer has closed its writing side
+	closing sync.Once
+}
+
+func newStreamLink(conn net.Conn, limits wsconn.Limits) *streamLink {
+	w := wsconn.NewWatched(conn, limits)
+	return &streamLink{conn: conn, watched: w, reader: bufio.NewReader(w)}
+}
+
+func (l *streamLink) ReadFrame() (framing.Header, []byte, error) {
+	h, frame, err := l.buffer.Read(l.reader)
+	if err == nil {
+		l.watched.FrameDone(l.reader.Buffered())
+		return h, frame, nil
+	}
+	var broken *framing.FrameError
+	switch {
+	case errors.Is(err, io.EOF): // between two frames: a clean end
+		l.atEnd.Store(true)
+		return h, nil, &nervews.EndError{Reason: sessions.ClientGone}
+	case errors.As(err, &broken):
+		return h, nil, &nervews.EndError{Reason: nervews.ReasonOf(err)}
+	case wsconn.FaultOf(err) == wsconn.TimedOut:
+		return h, nil, &nervews.EndError{Reason: sessions.FrameStalled}
+	}
+	return h, nil, &nervews.EndError{Reason: sessions.ClientGone}
+}
+
+func (l *streamLink) WriteFrame(frame []byte) error {
+	if _, err := l.watched.Write(frame); err != nil {
+		return nervews.WriteEnd(err)
+	}
+	return nil
+}
+
+// Close closes the stream: a byte stream has no goodbye and NERVE sends no errors.
+func (l *streamLink) Close(sessions.CloseReason) { l.Cut() }
+
+func (l *streamLink) Cut() { l.closing.Do(func() { _ = l.conn.Close() }) }
+
+// Probe does nothing: the kernel tells at once when a local peer is gone.
+func (l *streamLink) Probe(context.Context) {}
+
+// SignsOfLife always grows, since a silent local peer is no ghost.
+func (l *streamLink) SignsOfLife() uint64 { return l.watched.Reads() }
+
+// HalfOpen tells a peer that has closed only its writing side, and waits, from
+// one that is gone.
+func (l *streamLink) HalfOpen() bool { return l.atEnd.Load() && !hungUp(l.conn) }

@@ -1,0 +1,159 @@
+// Package nerveuds serves NERVE V1 on a Unix socket: the same frames and the
+// same session as over WebSocket, for the owner's own tools. Whoever can open
+// the socket is the owner: its folder is private and the peer's user is checked
+// by the listener.
+package nerveuds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"plexus/adapters/nervews"
+	"plexus/adapters/wsconn"
+	"plexus/domain/admission"
+	"plexus/domain/sessions"
+	"plexus/ports"
+)
+
+// Desk is what the listener asks of the host.
+type Desk interface {
+	nervews.Answerer
+	Attach(ctx context.Context, v admission.Verdict, link ports.NerveLink) (detach func(), ok bool)
+	Refuse(cause admission.Cause, peer string)
+}
+
+// Config is the listener's settings. The zero value of a number means its
+// default.
+type Config struct {
+	MaxConnections int // default 1024
+	Timing         nervews.Timing
+	Limits         wsconn.Limits
+	Log            *slog.Logger
+}
+
+// Server is the NERVE Unix-socket listener.
+type Server struct {
+	desk    Desk
+	config  Config
+	tracker *wsconn.Tracker
+	numbers atomic.Uint64
+	stop    chan struct{}
+
+	mu       sync.Mutex
+	listener net.Listener
+	stopped  bool
+}
+
+// New builds a server; Serve starts it.
+func New(desk Desk, config Config) *Server {
+	if config.MaxConnections == 0 {
+		config.MaxConnections = nervews.DefaultConnections
+	}
+	if config.Limits == (wsconn.Limits{}) {
+		config.Limits = wsconn.DefaultLimits()
+	}
+	return &Server{desk: desk, config: config, tracker: wsconn.NewTracker(config.MaxConnections), stop: make(chan struct{})}
+}
+
+// Serve accepts connections on ln until Shutdown. It returns nil after one.
+func (s *Server) Serve(ln net.Listener) error {
+	if !s.listen(ln) {
+		return nil
+	}
+	var pause time.Duration
+	for {
+		conn, err := ln.Accept()
+		switch {
+		case err == nil:
+			pause = 0
+			s.admit(conn)
+		case errors.Is(err, net.ErrClosed):
+			return nil
+		default: // out of descriptors, for instance: wait, do not spin
+			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+			s.config.Log.Error("the NERVE socket could not accept", "error", err, "pause", pause)
+			if !s.sleep(pause) {
+				return nil
+			}
+		}
+	}
+}
+
+// listen remembers ln for Shutdown. false: it has happened already.
+func (s *Server) listen(ln net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listener = ln
+	if s.stopped {
+		_ = ln.Close()
+	}
+	return !s.stopped
+}
+
+func (s *Server) sleep(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-s.stop:
+		return false
+	}
+}
+
+func (s *Server) admit(conn net.Conn) {
+	if !s.tracker.Reserve() {
+		s.desk.Refuse(admission.TooMany, "")
+		_ = conn.Close()
+		return
+	}
+	go s.run(conn)
+}
+
+// run serves one connection to its end.
+func (s *Server) run(conn net.Conn) {
+	log := s.config.Log.With("connection", s.numbers.Add(1), "transport", "unix", "basis", string(admission.AsLocalUser))
+	peer := admission.Peer{Basis: admission.AsLocalUser}
+	session := nervews.NewSession(newStreamLink(conn, s.config.Limits), s.desk, peer, s.config.Timing, log)
+	s.tracker.Add(session)
+	defer s.tracker.Release(session)
+	detach, ok := s.desk.Attach(context.Background(), admission.Verdict{Admitted: true, Peer: peer}, session)
+	if ok {
+		defer detach()
+	} else {
+		session.Close(sessions.ExtensionRemoved)
+	}
+	session.Run()
+}
+
+// Shutdown stops accepting, ends every session and waits for them, or for ctx.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.refuseNew()
+	s.tracker.CloseAll(sessions.Shutdown)
+	if err := s.tracker.Wait(ctx); err != nil {
+		return fmt.Errorf("wait for NERVE socket connections: %w", err)
+	}
+	return nil
+}
+
+func (s *Server) refuseNew() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return
+	}
+	s.stopped = true
+	close(s.stop)
+	if s.listener != nil {
+		_ = s.listener.Close() // Serve sees it and returns
+	}
+}
+
+// Connections counts the connections that are open.
+func (s *Server) Connections() int { return s.tracker.Len() }

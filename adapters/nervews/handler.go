@@ -1,0 +1,160 @@
+package nervews
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"strings"
+
+	"plexus/adapters/wsconn"
+	"plexus/domain/admission"
+	"plexus/domain/framing"
+	"plexus/domain/sessions"
+)
+
+// ServeHTTP decides about one request. The order is part of the contract: who
+// may talk to this listener at all, then what kind of request it is, and only
+// for a proper upgrade who is asking; so nothing tells a right token from a
+// wrong one before the upgrade itself is right.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case s.stopping.Load() || wsconn.Refused(r):
+		answer(w, http.StatusServiceUnavailable)
+	case !s.hosts.Load().allows(r.Host):
+		s.refuse(w, r, admission.WrongHost)
+	case wsconn.Proxied(r.Header):
+		s.refuse(w, r, admission.Proxied)
+	case !s.sameUser(r):
+		s.refuse(w, r, admission.ForeignUser)
+	case r.URL.Path == "/healthz" && r.Method == http.MethodGet && !wsconn.IsUpgrade(r):
+		answer(w, http.StatusOK)
+		_, _ = w.Write([]byte("ok")) // the peer may be gone
+	case !wsconn.IsUpgrade(r):
+		s.explainUpgrade(w, r)
+	default:
+		s.upgrade(w, r)
+	}
+}
+
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, cause admission.Cause) {
+	s.desk.Refuse(cause, r.Header.Get("Origin"))
+	answer(w, http.StatusForbidden)
+}
+
+// answer sends a status with an empty body, the same bytes for every cause.
+func answer(w http.ResponseWriter, status int) {
+	w.Header().Set("Connection", "close")
+	if status != http.StatusOK {
+		w.Header().Set("Content-Length", "0")
+	}
+	w.WriteHeader(status)
+}
+
+// sameUser asks the system whose process is calling. Not being able to tell is
+// a no.
+func (s *Server) sameUser(r *http.Request) bool {
+	if s.config.PeerIsOurs == nil {
+		return true
+	}
+	conn, ok := r.Context().Value(connKey{}).(net.Conn)
+	if !ok {
+		return false
+	}
+	ours, err := s.config.PeerIsOurs(conn)
+	if err != nil {
+		s.config.Log.Error("the peer's user could not be found out", "error", err)
+	}
+	return err == nil && ours
+}
+
+// explainUpgrade answers what is no WebSocket upgrade with 426. An extension,
+// and nobody else, may read who we are and whether it is allowed, so that its
+// panel can tell "not running" from "not allowed" (decision D7a).
+func (s *Server) explainUpgrade(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Connection", "close, Upgrade")
+	h.Set("Upgrade", "websocket")
+	h.Set("Sec-WebSocket-Version", "13")
+	origin, class := admission.ClassifyOrigin(r.Header.Values("Origin"))
+	if class != admission.ExtensionOrigin {
+		h.Set("Content-Length", "0")
+		w.WriteHeader(http.StatusUpgradeRequired)
+		return
+	}
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Vary", "Origin")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusUpgradeRequired)
+	_ = json.NewEncoder(w).Encode(struct { // the peer may be gone
+		Product string `json:"product"`
+		Allowed bool   `json:"allowed"`
+	}{"plexus", s.desk.OriginAllowed(r.Context(), origin)})
+}
+
+func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
+	verdict := s.desk.Admit(r.Context(), admission.Knock{
+		Origins:   r.Header.Values("Origin"),
+		Protocols: r.Header.Values("Sec-WebSocket-Protocol"),
+	})
+	if !verdict.Admitted {
+		answer(w, http.StatusForbidden)
+		return
+	}
+	if !s.tracker.Reserve() {
+		s.desk.Refuse(admission.TooMany, verdict.Peer.Origin)
+		answer(w, http.StatusServiceUnavailable)
+		return
+	}
+	socket, err := wsconn.Upgrade(w, r, wsconn.UpgradeOptions{
+		Subprotocol: verdict.Entry,
+		ReadLimit:   framing.MaxFrameSize,
+		Limits:      s.config.Limits,
+	})
+	if err != nil {
+		s.tracker.Release(nil)
+		s.config.Log.Debug("an upgrade failed", "error", err)
+		return
+	}
+	// A goroutine of its own lets net/http's grown stack go; the tracker, which
+	// Shutdown waits for, has its place already.
+	go s.run(&socketLink{socket: socket}, verdict)
+}
+
+// run serves one admitted connection to its end.
+func (s *Server) run(link Link, verdict admission.Verdict) {
+	log := s.config.Log.With("connection", s.numbers.Add(1), "transport", "websocket",
+		"origin", verdict.Peer.Origin, "basis", string(verdict.Peer.Basis))
+	session := NewSession(link, s.desk, verdict.Peer, s.config.Timing, log)
+	s.tracker.Add(session)
+	defer s.tracker.Release(session)
+	detach, ok := s.desk.Attach(session.ctx, verdict, session)
+	if !ok {
+		session.Close(sessions.ExtensionRemoved)
+	} else {
+		defer detach()
+	}
+	session.Run()
+}
+
+// hostRule says which Host headers name this listener: its literal address, and
+// localhost, both with the bound port. Anything else is a rebinding page.
+type hostRule struct{ names []string }
+
+func newHostRule(addr net.Addr) *hostRule {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return &hostRule{} // no TCP listener: nothing passes
+	}
+	return &hostRule{names: []string{net.JoinHostPort(host, port), net.JoinHostPort("localhost", port)}}
+}
+
+func (h *hostRule) allows(host string) bool {
+	for _, name := range h.names {
+		if strings.EqualFold(host, name) {
+			return true
+		}
+	}
+	return false
+}

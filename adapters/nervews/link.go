@@ -1,0 +1,225 @@
+package nervews
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/coder/websocket"
+
+	"plexus/adapters/wsconn"
+	"plexus/domain/framing"
+	"plexus/domain/sessions"
+)
+
+// Link carries whole NERVE frames of one connection. ReadFrame is called by one
+// goroutine, WriteFrame by one at a time; the rest may be called by anybody.
+type Link interface {
+	// ReadFrame gives the next frame's header and the whole frame, valid until
+	// the next call. An error is a *EndError.
+	ReadFrame() (framing.Header, []byte, error)
+	// WriteFrame writes one whole frame. An error is a *EndError.
+	WriteFrame(frame []byte) error
+	// Close says goodbye as reason wants it and frees a blocked ReadFrame and
+	// WriteFrame, within about a second.
+	Close(reason sessions.CloseReason)
+	// Cut ends the connection without a goodbye, at once.
+	Cut()
+	// Probe asks the peer for a sign of life and returns when it came, or with ctx.
+	Probe(ctx context.Context)
+	// SignsOfLife counts what has come from the peer so far.
+	SignsOfLife() uint64
+	// HalfOpen reports, after ReadFrame has met the end of the stream, whether
+	// the peer still waits for answers.
+	HalfOpen() bool
+}
+
+// EndError is why a link can go on no longer.
+type EndError struct {
+	Reason sessions.CloseReason
+	Err    error // the cause, for the log; may be nil
+}
+
+func (e *EndError) Error() string {
+	if e.Err == nil {
+		return "nerve link: " + e.Reason.String()
+	}
+	return fmt.Sprintf("nerve link: %v: %v", e.Reason, e.Err)
+}
+
+func (e *EndError) Unwrap() error { return e.Err }
+
+// ReasonOf maps an error of ParseHeader to its close reason.
+func ReasonOf(err error) sessions.CloseReason {
+	var frame *framing.FrameError
+	if !errors.As(err, &frame) {
+		return sessions.Internal
+	}
+	switch frame.Kind {
+	case framing.InvalidMagic:
+		return sessions.InvalidMagic
+	case framing.UnsupportedVersion:
+		return sessions.UnsupportedVersion
+	case framing.UnknownMessageType:
+		return sessions.UnknownMessageType
+	case framing.PayloadTooLarge:
+		return sessions.PayloadTooLarge
+	case framing.MalformedFrame:
+		return sessions.MalformedFrame
+	}
+	return sessions.Internal
+}
+
+// firstRead is how much of a payload is read before more memory is reserved: a
+// promised megabyte costs nothing until it is sent. keepBuffer is the largest
+// buffer a quiet connection keeps.
+const (
+	firstRead  = 4 << 10
+	keepBuffer = 64<<10 + framing.HeaderSize
+)
+
+// FrameBuffer holds the frame that is being read; its memory grows as bytes
+// arrive and is used again for the next frame.
+type FrameBuffer struct{ b []byte }
+
+// Read reads one frame from r: 20 bytes, then, only if they pass every check,
+// the payload. It does not look for what follows.
+func (f *FrameBuffer) Read(r io.Reader) (framing.Header, []byte, error) {
+	f.reset()
+	n, err := io.ReadFull(r, f.b[:framing.HeaderSize])
+	if err != nil && !isEnd(err) {
+		return framing.Header{}, nil, err
+	}
+	if n == 0 && errors.Is(err, io.EOF) {
+		return framing.Header{}, nil, io.EOF
+	}
+	h, err := framing.ParseHeader(f.b[:n])
+	if err != nil {
+		return framing.Header{}, nil, err
+	}
+	want := framing.HeaderSize + int(h.PayloadLength)
+	for n < want {
+		f.grow(n, want)
+		room := min(cap(f.b), want)
+		k, err := io.ReadFull(r, f.b[n:room])
+		n += k
+		if err != nil {
+			if isEnd(err) {
+				err = framing.ErrMalformedFrame
+			}
+			return framing.Header{}, nil, err
+		}
+	}
+	return h, f.b[:want], nil
+}
+
+// reset starts a new frame and lets an unusually large buffer go.
+func (f *FrameBuffer) reset() {
+	if f.b == nil || cap(f.b) > keepBuffer {
+		f.b = make([]byte, 128)
+	}
+	f.b = f.b[:cap(f.b)]
+}
+
+// grow makes room for more bytes than the n in hand: at first firstRead, then
+// twice as much each time, never more than the frame needs.
+func (f *FrameBuffer) grow(n, want int) {
+	if n < len(f.b) {
+		return
+	}
+	size := min(max(2*n, firstRead), want)
+	bigger := make([]byte, size)
+	copy(bigger, f.b[:n])
+	f.b = bigger
+}
+
+func isEnd(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// socketLink carries frames as binary WebSocket messages, exactly one each.
+type socketLink struct {
+	socket *wsconn.Socket
+	buffer FrameBuffer
+	probe  [1]byte
+}
+
+func (l *socketLink) ReadFrame() (framing.Header, []byte, error) {
+	binary, body, err := l.socket.Next()
+	if err != nil {
+		return framing.Header{}, nil, endOf(err)
+	}
+	if !binary {
+		return framing.Header{}, nil, &EndError{Reason: sessions.NotBinary}
+	}
+	h, frame, err := l.buffer.Read(body)
+	switch {
+	case errors.Is(err, io.EOF): // an empty message
+		return framing.Header{}, nil, &EndError{Reason: sessions.MalformedFrame}
+	case isFrameError(err):
+		return framing.Header{}, nil, &EndError{Reason: ReasonOf(err)}
+	case err != nil:
+		return framing.Header{}, nil, endOf(err)
+	}
+	// Exactly one frame is one message: whatever follows is a fault (decision D4).
+	if n, err := body.Read(l.probe[:]); n > 0 || !errors.Is(err, io.EOF) {
+		if n > 0 || err == nil {
+			return framing.Header{}, nil, &EndError{Reason: sessions.MalformedFrame}
+		}
+		return framing.Header{}, nil, endOf(err)
+	}
+	l.socket.MessageDone()
+	return h, frame, nil
+}
+
+func (l *socketLink) WriteFrame(frame []byte) error {
+	if err := l.socket.WriteBinary(frame); err != nil {
+		return WriteEnd(err)
+	}
+	return nil
+}
+
+func (l *socketLink) Close(reason sessions.CloseReason) {
+	code, goodbye := closeCode(reason)
+	if !goodbye {
+		l.socket.Cut()
+		return
+	}
+	l.socket.Close(websocket.StatusCode(code))
+}
+
+func (l *socketLink) Cut() { l.socket.Cut() }
+
+func (l *socketLink) Probe(ctx context.Context) { _ = l.socket.Ping(ctx) } // signs of life are counted elsewhere
+
+func (l *socketLink) SignsOfLife() uint64 { return l.socket.Reads() }
+
+// HalfOpen is always false: a WebSocket has no half-close.
+func (l *socketLink) HalfOpen() bool { return false }
+
+func isFrameError(err error) bool {
+	var frame *framing.FrameError
+	return errors.As(err, &frame)
+}
+
+// endOf sorts a read error.
+func endOf(err error) *EndError {
+	switch wsconn.FaultOf(err) {
+	case wsconn.TooBig:
+		return &EndError{Reason: sessions.MessageTooBig}
+	case wsconn.TimedOut:
+		return &EndError{Reason: sessions.FrameStalled}
+	case wsconn.BrokenRule:
+		return &EndError{Reason: sessions.BadWebSocket, Err: err}
+	}
+	return &EndError{Reason: sessions.ClientGone}
+}
+
+// WriteEnd sorts a write error.
+func WriteEnd(err error) *EndError {
+	if wsconn.FaultOf(err) == wsconn.TimedOut {
+		return &EndError{Reason: sessions.SlowReader}
+	}
+	return &EndError{Reason: sessions.ClientGone}
+}

@@ -1,0 +1,300 @@
+package nervews
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"plexus/adapters/wsconn"
+	"plexus/domain/admission"
+	"plexus/domain/framing"
+	"plexus/domain/host"
+	"plexus/domain/sessions"
+	"plexus/ports"
+)
+
+// Answerer is what a session asks of the host.
+type Answerer interface {
+	AnswerQuery(ctx context.Context, q host.Question, sink ports.AnswerSink)
+	CountRefused()
+}
+
+// Timing of a session. The zero value of a field means its default.
+type Timing struct {
+	Keepalive time.Duration // between two looks for signs of life; default 20 s
+	Finish    time.Duration // for answers that a half-closed peer waits for; default 150 s
+}
+
+// silentLooks is how many looks without a sign of life retire a peer: with the
+// default Keepalive, 60 s.
+const silentLooks = 3
+
+func (t Timing) withDefaults() Timing {
+	if t.Keepalive == 0 {
+		t.Keepalive = 20 * time.Second
+	}
+	if t.Finish == 0 {
+		t.Finish = 150 * time.Second
+	}
+	return t
+}
+
+// Session runs one NERVE connection over a Link. Its reader goroutine is the
+// actor: it parses frames and handles Ping and Cancel itself. Each query runs in
+// a worker of its own, and one writer drains the outbox. One lock, mu, guards
+// the request table and the outbox together, so that nothing of a request can
+// follow its Cancel and a slot is free no later than its FINAL is queued.
+type Session struct {
+	link     Link
+	answerer Answerer
+	asker    string
+	timing   Timing
+	log      *slog.Logger
+
+	ctx    context.Context // ends with the connection
+	cancel context.CancelFunc
+	work   sync.WaitGroup // workers, probes
+
+	wake chan struct{} // to the writer: there is something to do
+	stop chan struct{} // closed by end
+
+	mu       sync.Mutex
+	inflight sessions.Inflight[*request]
+	outbox   wsconn.Outbox
+	writing  bool          // somebody is inside link.WriteFrame
+	waiters  chan struct{} // closed when room is made; nil when nobody waits
+	ended    bool
+	reason   sessions.CloseReason
+	cause    error
+
+	counts counts
+}
+
+// request is one query between its acceptance and its FINAL or Cancel.
+type request struct{ cancel context.CancelFunc }
+
+// counts is what the closing log line tells. The reader goroutine alone writes it.
+type counts struct{ frames, queries, cancels, refused, ignored int }
+
+// NewSession prepares a session for a peer.
+func NewSession(link Link, answerer Answerer, peer admission.Peer, timing Timing, log *slog.Logger) *Session {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Session{
+		link: link, answerer: answerer, asker: peer.Origin, timing: timing.withDefaults(), log: log,
+		ctx: ctx, cancel: cancel,
+		wake: make(chan struct{}, 1), stop: make(chan struct{}),
+		outbox: wsconn.NewOutbox(),
+	}
+}
+
+// Close ends the session for a reason of ours. It never blocks.
+func (s *Session) Close(reason sessions.CloseReason) { s.end(reason, nil) }
+
+// Run serves the connection until it ends, and returns when every goroutine of
+// it has. It logs one line when it opens and one when it closes.
+func (s *Session) Run() {
+	opened := time.Now()
+	s.log.Info("connection opened")
+	var writer sync.WaitGroup
+	writer.Go(s.writeLoop)
+	end := s.readLoop()
+	if end.Reason == sessions.ClientGone && s.link.HalfOpen() {
+		s.finish()
+	}
+	s.end(end.Reason, end.Err)
+	writer.Wait()
+	s.work.Wait()
+	s.logClosed(time.Since(opened))
+}
+
+func (s *Session) logClosed(lasted time.Duration) {
+	attrs := []any{
+		"reason", s.reason.String(), "lasted", lasted.Round(time.Millisecond),
+		"frames", s.counts.frames, "queries", s.counts.queries, "cancels", s.counts.cancels,
+		"refused", s.counts.refused, "ignored", s.counts.ignored,
+	}
+	if s.cause != nil {
+		attrs = append(attrs, "cause", s.cause)
+	}
+	s.log.Info("connection closed", attrs...)
+}
+
+// end starts the teardown, once: every request is cancelled, and the writer says
+// goodbye after what still has to go out.
+func (s *Session) end(reason sessions.CloseReason, cause error) {
+	s.mu.Lock()
+	if s.ended {
+		s.mu.Unlock()
+		return
+	}
+	s.ended, s.reason, s.cause = true, reason, cause
+	s.inflight.Drain(func(_ uint64, r *request) { r.cancel() })
+	if !reason.Flushes() {
+		s.outbox.Clear()
+	}
+	s.mu.Unlock()
+	s.cancel()
+	close(s.stop)
+}
+
+// readLoop reads and dispatches frames until the link or a rule ends it.
+func (s *Session) readLoop() (end *EndError) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("the session panicked", "panic", p, "stack", string(debug.Stack()))
+			end = &EndError{Reason: sessions.Internal}
+		}
+	}()
+	for {
+		h, frame, err := s.link.ReadFrame()
+		if err != nil {
+			if errors.As(err, &end) {
+				return end
+			}
+			return &EndError{Reason: sessions.Internal, Err: err}
+		}
+		s.counts.frames++
+		s.dispatch(h, frame)
+	}
+}
+
+func (s *Session) dispatch(h framing.Header, frame []byte) {
+	switch h.Type {
+	case framing.Ping:
+		s.echo(frame)
+	case framing.Cancel:
+		s.cancelRequest(h.RequestID)
+	case framing.SearchQueryMsg:
+		s.beginQuery(h.RequestID, frame[framing.HeaderSize:])
+	default: // wrong direction, or reserved: no state, no answer
+		s.counts.ignored++
+	}
+}
+
+// echo returns a Ping with the flags of a conforming one, ahead of everything
+// queued. The frame is the reader's, so a busy writer gets a copy.
+func (s *Session) echo(frame []byte) {
+	frame[7] = byte(framing.Final)
+	s.mu.Lock()
+	if !s.ended && !s.writing && s.outbox.Empty() {
+		s.writing = true
+		s.mu.Unlock()
+		// Idle: write from here and save two goroutine switches per round trip.
+		s.write(frame)
+		return
+	}
+	s.mu.Unlock()
+	b := wsconn.GetBuffer()
+	b.B = append(b.B, frame...)
+	s.queue(s.ctx, b, func() bool { return s.outbox.PushUrgent(b) })
+}
+
+// cancelRequest stops a request and drops what it has queued. Unknown and
+// finished IDs are ignored. A Ping echo after this is a barrier.
+func (s *Session) cancelRequest(id uint64) {
+	s.counts.cancels++
+	s.mu.Lock()
+	r, ok := s.inflight.End(id)
+	if ok {
+		s.outbox.Drop(id)
+		s.roomMade()
+	}
+	s.mu.Unlock()
+	if ok {
+		r.cancel()
+	}
+}
+
+// beginQuery starts a worker for a good query. An ID in flight is ignored, since
+// any frame for it would corrupt the first stream (decision D5). A refused query
+// ends with the sentinel alone, and the connection goes on (decision D1a).
+func (s *Session) beginQuery(id uint64, payload []byte) {
+	s.counts.queries++
+	if s.live(id) {
+		s.counts.ignored++
+		s.log.Warn("a query was ignored", "request_id", id, "error", sessions.ErrDuplicateRequest)
+		return
+	}
+	query, err := framing.DecodeSearchQuery(payload)
+	if err != nil {
+		s.refuse(id, err)
+		return
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	r := &request{cancel: cancel}
+	if err := s.begin(id, r); err != nil {
+		cancel()
+		if !errors.Is(err, errGone) {
+			s.refuse(id, err)
+		}
+		return
+	}
+	s.work.Go(func() { s.answer(ctx, id, r, query) })
+}
+
+func (s *Session) live(id uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, live := s.inflight.Get(id)
+	return live
+}
+
+func (s *Session) begin(id uint64, r *request) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return errGone
+	}
+	return s.inflight.Begin(id, r)
+}
+
+func (s *Session) refuse(id uint64, err error) {
+	s.counts.refused++
+	s.answerer.CountRefused()
+	s.log.Warn("a query was refused", "request_id", id, "error", err)
+	b := wsconn.GetBuffer()
+	b.B = framing.AppendAiToken(b.B, id, "", true)
+	s.queue(s.ctx, b, func() bool { return s.outbox.PushUrgent(b) })
+}
+
+// answer is a worker: it lets the host answer and sees to it that the request
+// ends with a FINAL whatever happens there.
+func (s *Session) answer(ctx context.Context, id uint64, r *request, query framing.SearchQuery) {
+	defer r.cancel()
+	k := &sink{session: s, id: id, request: r}
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("an answer panicked", "request_id", id, "panic", p, "stack", string(debug.Stack()))
+		}
+		if !k.done {
+			_ = k.Token(ctx, "", true) // fails only when the request is over anyway
+		}
+	}()
+	s.answerer.AnswerQuery(ctx, host.Question{Asker: s.asker, Query: query}, k)
+}
+
+// finish lets a half-closed peer have the answers it still waits for.
+func (s *Session) finish() {
+	limit := time.NewTimer(s.timing.Finish)
+	defer limit.Stop()
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for s.busy() && s.link.HalfOpen() {
+		select {
+		case <-look.C:
+		case <-limit.C:
+			return
+		case <-s.stop:
+			return
+		}
+	}
+}
+
+func (s *Session) busy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.inflight.Len() > 0 || s.writing || !s.outbox.Empty()
+}

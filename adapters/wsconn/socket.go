@@ -1,0 +1,164 @@
+package wsconn
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// CloseLimit bounds a closing handshake. The library would wait for up to ten
+// seconds and cannot be cut short except by closing the net.Conn below it.
+const CloseLimit = time.Second
+
+// writeBufferSize lets the frame header and a small frame leave in one write.
+const writeBufferSize = 4 << 10
+
+// Socket is one accepted WebSocket. One goroutine reads, one at a time writes;
+// Close, Cut and Ping may be called by others.
+type Socket struct {
+	ws      *websocket.Conn
+	watched *Watched
+	reader  *bufio.Reader
+
+	inMessage bool // the reading goroutine alone touches it
+
+	closing sync.Once
+}
+
+// UpgradeOptions shape one upgrade. Host, Origin and admission must have been
+// decided before: Upgrade looks at none of them.
+type UpgradeOptions struct {
+	Subprotocol string // to echo, or ""
+	ReadLimit   int64  // bytes of one message; beyond it the peer gets 1009
+	Limits      Limits
+}
+
+// Upgrade answers 101 and takes over the connection. Compression is never
+// negotiated. An error has been answered already.
+func Upgrade(w http.ResponseWriter, r *http.Request, opts UpgradeOptions) (*Socket, error) {
+	s := &Socket{}
+	accept := &websocket.AcceptOptions{
+		// The caller has compared Host and Origin with its own exact rules; the
+		// library's would let a rebinding page in (same Host and Origin).
+		InsecureSkipVerify: true,
+		CompressionMode:    websocket.CompressionDisabled,
+		OnPingReceived:     func(context.Context, []byte) bool { s.controlDone(); return true },
+		OnPongReceived:     func(context.Context, []byte) { s.controlDone() },
+	}
+	if opts.Subprotocol != "" {
+		accept.Subprotocols = []string{opts.Subprotocol}
+	}
+	ws, err := websocket.Accept(&watchingWriter{ResponseWriter: w, socket: s, limits: opts.Limits}, r, accept)
+	if err != nil {
+		return nil, fmt.Errorf("upgrade: %w", err)
+	}
+	ws.SetReadLimit(opts.ReadLimit)
+	s.ws = ws
+	return s, nil
+}
+
+// watchingWriter slips a Watched conn under the library as it hijacks.
+type watchingWriter struct {
+	http.ResponseWriter
+	socket *Socket
+	limits Limits
+}
+
+func (w *watchingWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	if admitted, ok := conn.(interface{ Admitted() net.Conn }); ok {
+		conn = admitted.Admitted()
+	}
+	w.socket.watched = NewWatched(conn, w.limits)
+	w.socket.reader = rw.Reader
+	return w.socket.watched, bufio.NewReadWriter(rw.Reader, bufio.NewWriterSize(w.socket.watched, writeBufferSize)), nil
+}
+
+// Next waits for the next message and gives its type and body. The body must be
+// read to io.EOF, then MessageDone called.
+func (s *Socket) Next() (binary bool, body io.Reader, err error) {
+	typ, body, err := s.ws.Reader(context.Background())
+	if err != nil {
+		return false, nil, err
+	}
+	s.inMessage = true
+	return typ == websocket.MessageBinary, body, nil
+}
+
+// MessageDone says that the message was read to its end.
+func (s *Socket) MessageDone() {
+	s.inMessage = false
+	s.watched.FrameDone(s.reader.Buffered())
+}
+
+// controlDone keeps a lone ping or pong from counting as an unfinished frame.
+func (s *Socket) controlDone() {
+	if !s.inMessage {
+		s.watched.FrameDone(s.reader.Buffered())
+	}
+}
+
+// WriteBinary writes one binary message as one frame.
+func (s *Socket) WriteBinary(p []byte) error {
+	return s.ws.Write(context.Background(), websocket.MessageBinary, p)
+}
+
+// Ping sends a WebSocket ping and waits for its pong, or for ctx.
+func (s *Socket) Ping(ctx context.Context) error { return s.ws.Ping(ctx) }
+
+// Reads counts the reads that brought bytes: any of them is a sign of life.
+func (s *Socket) Reads() uint64 { return s.watched.Reads() }
+
+// Close says goodbye with code and an empty reason and ends within CloseLimit,
+// whatever the peer does. Only the first Close or Cut has an effect; all return
+// when the socket is gone.
+func (s *Socket) Close(code websocket.StatusCode) {
+	s.closing.Do(func() {
+		limit := time.AfterFunc(CloseLimit, func() { _ = s.watched.Conn.Close() })
+		defer limit.Stop()
+		_ = s.ws.Close(code, "") // the peer may be gone already, which is what Close is for
+	})
+}
+
+// Cut ends the socket without a goodbye; the peer sees 1006.
+func (s *Socket) Cut() {
+	_ = s.watched.Conn.Close()
+	s.closing.Do(func() { _ = s.ws.CloseNow() })
+}
+
+// Fault sorts the error of a read or write.
+type Fault uint8
+
+const (
+	PeerGone   Fault = iota + 1 // closed, reset, or we closed it ourselves
+	TimedOut                    // one of Limits ran out
+	TooBig                      // over ReadLimit; the library has sent 1009
+	BrokenRule                  // the peer broke RFC 6455
+)
+
+// FaultOf sorts err, which must not be nil.
+func FaultOf(err error) Fault {
+	var broken *net.OpError
+	switch {
+	case errors.Is(err, websocket.ErrMessageTooBig):
+		return TooBig
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return TimedOut
+	case websocket.CloseStatus(err) != -1, errors.Is(err, net.ErrClosed), errors.Is(err, io.ErrClosedPipe),
+		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &broken):
+		return PeerGone
+	}
+	return BrokenRule
+}
