@@ -3,9 +3,11 @@ package localmodel
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"plexus/ports"
 )
@@ -17,21 +19,23 @@ type answer struct {
 	emit    func(string) error
 	emitErr error // what emit returned, as it is
 	join    joiner
-	bytes   int // of text handed on
+	lead    string // white space that no text has followed yet
+	bytes   int    // of text handed on
 }
 
 // read takes a stream, or the single JSON value of a server that does not
-// stream. nil or ErrModelEmpty: it came to its end.
-func (a *answer) read(r io.Reader) error {
+// stream. nil or ErrModelEmpty: it came to its end. Nothing is handed on once ctx
+// has ended, even if it is here already.
+func (a *answer) read(ctx context.Context, r io.Reader) error {
 	in := bufio.NewReaderSize(r, 16<<10)
 	first, err := firstByte(in)
 	if err != nil {
 		return readFault(err)
 	}
 	if first == '{' {
-		return a.readWhole(in)
+		return a.readWhole(ctx, in)
 	}
-	return a.readStream(newEventReader(in))
+	return a.readStream(ctx, newEventReader(in))
 }
 
 // firstByte peeks past white space.
@@ -50,7 +54,7 @@ func firstByte(in *bufio.Reader) (byte, error) {
 	}
 }
 
-func (a *answer) readStream(events *eventReader) error {
+func (a *answer) readStream(ctx context.Context, events *eventReader) error {
 	for {
 		ev, err := events.next()
 		switch {
@@ -69,13 +73,13 @@ func (a *answer) readStream(events *eventReader) error {
 		if err != nil {
 			return err
 		}
-		if done, err := a.take(c); done || err != nil {
+		if done, err := a.take(ctx, c); done || err != nil {
 			return err
 		}
 	}
 }
 
-func (a *answer) readWhole(r io.Reader) error {
+func (a *answer) readWhole(ctx context.Context, r io.Reader) error {
 	data, err := io.ReadAll(&boundedReader{in: r, left: 8 * MaxAnswer})
 	if err != nil {
 		return readFault(err)
@@ -87,24 +91,19 @@ func (a *answer) readWhole(r io.Reader) error {
 	if c.failure == nil && c.choices == 0 {
 		return errNotCompletion
 	}
-	if done, err := a.take(c); done || err != nil {
+	if done, err := a.take(ctx, c); done || err != nil {
 		return err
 	}
 	return a.end("")
 }
 
 // take hands on the text of a chunk; done when the chunk was the last.
-func (a *answer) take(c chunk) (done bool, err error) {
+func (a *answer) take(ctx context.Context, c chunk) (done bool, err error) {
 	if c.failure != nil {
 		return false, c.failure
 	}
-	if text := a.join.push(c.content); text != "" {
-		if a.bytes += len(text); a.bytes > MaxAnswer {
-			return false, errReplyTooBig
-		}
-		if a.emitErr = a.emit(text); a.emitErr != nil {
-			return false, errEmitStopped
-		}
+	if err := a.handOn(ctx, a.join.push(c.content)); err != nil {
+		return false, err
 	}
 	switch c.finish {
 	case "":
@@ -113,6 +112,31 @@ func (a *answer) take(c chunk) (done bool, err error) {
 		return false, &serverError{word: firstWord([]byte(c.finish))}
 	}
 	return true, a.end(c.finish)
+}
+
+// handOn emits text. White space at the begin waits for what follows it: alone,
+// as some models leave it after their reasoning, it is no answer.
+func (a *answer) handOn(ctx context.Context, text string) error {
+	if a.bytes == 0 {
+		text = a.lead + text
+		a.lead = ""
+	}
+	switch {
+	case text == "":
+		return nil
+	case a.bytes+len(text) > MaxAnswer:
+		return errReplyTooBig
+	case a.bytes == 0 && strings.TrimSpace(text) == "":
+		a.lead = text
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	a.bytes += len(text)
+	if a.emitErr = a.emit(text); a.emitErr != nil {
+		return errEmitStopped
+	}
+	return nil
 }
 
 // end is the orderly end of the reply, which may have held no text.

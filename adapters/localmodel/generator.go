@@ -196,7 +196,7 @@ func (g *Generator) call(ctx context.Context, w *watch, body []byte, a *answer) 
 	if enc := resp.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
 		return errEncoding
 	}
-	return a.read(reply)
+	return a.read(ctx, reply)
 }
 
 // refusal makes the error of a status, reading no more than its code word.

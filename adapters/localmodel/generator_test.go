@@ -271,3 +271,19 @@ func TestCR31_FailedEmitEndsTheUpstreamCall(t *testing.T) {
 	}
 	<-ended
 }
+
+// What has arrived but was not handed on when the cancel came stays here.
+func TestCR31_NothingFollowsTheCancel(t *testing.T) {
+	g := stubBody(t, events(content(`"one"`), content(`"two"`), "[DONE]"))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	text := ""
+	err := g.Generate(ctx, testPrompt, func(s string) error {
+		text += s
+		cancel()
+		return nil
+	})
+	if text != "one" || !errors.Is(err, context.Canceled) {
+		t.Errorf("got %q, %v", text, err)
+	}
+}

@@ -136,7 +136,7 @@ func FuzzSSE(f *testing.F) {
 				texts[i] += text
 				return nil
 			}}
-			if err := a.read(r); err == nil && texts[i] == "" {
+			if err := a.read(t.Context(), r); err == nil && texts[i] == "" {
 				t.Fatal("a complete answer without text")
 			}
 		}

@@ -148,7 +148,12 @@ func TestCR32_BrokenConnection(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := make(chan struct{})
-			g := rawModel(t, tt.raw, func() bool { <-got; return tt.reset })
+			g := rawModel(t, tt.raw, func() bool {
+				if tt.reset {
+					<-got // a reset destroys what has not been read
+				}
+				return tt.reset
+			})
 			text := ""
 			err := g.Generate(t.Context(), testPrompt, func(s string) error {
 				text += s
@@ -185,6 +190,8 @@ func TestCR34_OnlyReasoning(t *testing.T) {
 	}{
 		{"1 reasoning, then its budget ends", append(think, finish("length"), "[DONE]"), "", empty},
 		{"1 reasoning, then DONE", append(think, "[DONE]"), "", empty},
+		{"1 reasoning, then white space", append(think, content(`"\n\n"`), content(`" "`), finish("length")), "", empty},
+		{"2 white space before text stays", []string{content(`"\n\n"`), content(`" "`), hello, finish("stop")}, "\n\n Hello", complete},
 		{"2 reasoning, then text", append(think, hello, finish("stop")), "Hello", complete},
 		{"3 tool calls beside text", append(calls, hello, finish("tool_calls")), "Hello", complete},
 		{"3 tool calls alone", append(calls, finish("tool_calls")), "", empty},
