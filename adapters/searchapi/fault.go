@@ -3,7 +3,6 @@ package searchapi
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,6 +26,7 @@ func describe(err error) error {
 		op      *net.OpError
 		dns     *net.DNSError
 		errno   syscall.Errno
+		cert    *tls.CertificateVerificationError
 		timeout net.Error
 	)
 	switch {
@@ -38,6 +38,8 @@ func describe(err error) error {
 		return errors.New("its name cannot be resolved")
 	case errors.As(err, &errno):
 		return fmt.Errorf("the connection failed: %w", errno)
+	case errors.As(err, &cert):
+		return errors.New("TLS failed: its certificate is not trusted")
 	case isTLS(err):
 		return errors.New("TLS failed")
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
@@ -53,12 +55,10 @@ func describe(err error) error {
 
 func isTLS(err error) bool {
 	var (
-		cert    *tls.CertificateVerificationError
-		record  tls.RecordHeaderError
-		alert   tls.AlertError
-		unknown x509.UnknownAuthorityError
+		record tls.RecordHeaderError
+		alert  tls.AlertError
 	)
-	return errors.Is(err, http.ErrSchemeMismatch) || errors.As(err, &cert) || errors.As(err, &record) || errors.As(err, &alert) || errors.As(err, &unknown)
+	return errors.Is(err, http.ErrSchemeMismatch) || errors.As(err, &record) || errors.As(err, &alert)
 }
 
 // refused is the failure for a status other than 200. The word comes from a
