@@ -90,24 +90,24 @@ func neutral(s string) string {
 func pageBody(page framing.PageContext) string {
 	var b strings.Builder
 	header(&b, page.Title, page.URL)
-	if s := strings.TrimSpace(page.Selection); s != "" {
+	if s := strings.TrimSpace(text.Cut(page.Selection, maxPage)); s != "" {
 		fmt.Fprintf(&b, "Selected by the reader: %s\n", s)
 	}
-	b.WriteString(strings.TrimSpace(page.Extract))
+	b.WriteString(strings.TrimSpace(text.Cut(page.Extract, maxPage)))
 	return b.String()
 }
 
 func resultBody(r framing.Result) string {
 	var b strings.Builder
 	header(&b, r.Title, r.URL)
-	b.WriteString(strings.TrimSpace(r.Snippet))
+	b.WriteString(strings.TrimSpace(text.Cut(r.Snippet, maxResult)))
 	return b.String()
 }
 
 // header leaves out an address that is not to be kept; what is left of one
 // holds no secret parameter.
 func header(b *strings.Builder, title, url string) {
-	if title = strings.Join(strings.Fields(title), " "); title != "" {
+	if title = strings.Join(strings.Fields(text.Cut(title, maxResult)), " "); title != "" {
 		fmt.Fprintf(b, "Title: %s\n", text.CutRunes(title, maxTitle))
 	}
 	if address, ok := pages.CanonicalURL(url); ok {

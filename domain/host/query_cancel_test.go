@@ -40,6 +40,14 @@ func TestU4_CancelAtEachStep(t *testing.T) {
 				return nil
 			}
 		}, []string{"results 1", `token "Hel"`}},
+		{"a piece comes as it is cancelled", func(s *stage, cancel context.CancelFunc) {
+			s.model.Wait = func(_ context.Context, n int) error {
+				if n == 1 {
+					cancel()
+				}
+				return nil
+			}
+		}, []string{"results 1", `token "Hel"`}},
 		{"model fails as it is cancelled", func(s *stage, cancel context.CancelFunc) {
 			s.model.Err = errInterrupted
 			s.model.Wait = func(_ context.Context, n int) error {
