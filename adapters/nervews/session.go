@@ -192,18 +192,16 @@ func (s *Session) echo(frame []byte) {
 	s.queue(s.ctx, b, func() bool { return s.outbox.PushUrgent(b) })
 }
 
-// cancelRequest stops a request and drops what it has queued. Unknown and
-// finished IDs are ignored. A Ping echo after this is a barrier.
+// cancelRequest stops a request and drops what it has queued, also when its FINAL
+// is among that: a Ping echo after this is a barrier. Unknown IDs are ignored.
 func (s *Session) cancelRequest(id uint64) {
 	s.counts.cancels++
 	s.mu.Lock()
-	r, ok := s.inflight.End(id)
-	if ok {
-		s.outbox.Drop(id)
-		s.roomMade()
-	}
+	r, live := s.inflight.End(id)
+	s.outbox.Drop(id)
+	s.roomMade()
 	s.mu.Unlock()
-	if ok {
+	if live {
 		r.cancel()
 	}
 }
