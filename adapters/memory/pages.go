@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"plexus/domain/answers"
 	"plexus/domain/framing"
 	"plexus/domain/pages"
 	"plexus/domain/text"
@@ -77,9 +78,11 @@ func (p *Pages) SearchPages(ctx context.Context, q ports.PageQuery) ([]framing.R
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	words := text.Words(q.Text)
-	stems := map[string]int{}
-	count(stems, q.Text)
+	words := answers.Keywords(q.Text)
+	stems := map[string]bool{}
+	for _, w := range words {
+		stems[text.Stem(w)] = true
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	rank := p.ranking(stems)
@@ -105,7 +108,7 @@ func (p *Pages) SearchPages(ctx context.Context, q ports.PageQuery) ([]framing.R
 
 // ranking is BM25 with the usual constants over all pages, the title counting
 // four times; 0 means that no word stands there.
-func (p *Pages) ranking(stems map[string]int) func(*storedPage) float64 {
+func (p *Pages) ranking(stems map[string]bool) func(*storedPage) float64 {
 	const saturation, lengthShare, titleWeight = 1.2, 0.75, 4.0
 	holders := map[string]int{}
 	total := 0

@@ -20,20 +20,20 @@ func prepareFile(path string) (fresh bool, err error) {
 	if !errors.Is(err, fs.ErrExist) {
 		return false, fmt.Errorf("create database: %w", err)
 	}
-	info, err := checkFile(path)
+	info, err := checkFile(path, os.Geteuid())
 	if err != nil {
 		return false, err
 	}
 	for _, side := range []string{path + "-wal", path + "-shm"} {
-		if _, err := checkFile(side); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := checkFile(side, os.Geteuid()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false, err
 		}
 	}
 	return info.Size() == 0, nil
 }
 
-// checkFile refuses what is not a plain file of ours and takes a loose mode away.
-func checkFile(path string) (fs.FileInfo, error) {
+// checkFile refuses what is not a plain file of uid and takes a loose mode away.
+func checkFile(path string, uid int) (fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, fmt.Errorf("look at database: %w", err)
@@ -41,7 +41,7 @@ func checkFile(path string) (fs.FileInfo, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%w: %s is not a plain file", ErrUnsafeFile, path)
 	}
-	if !ownedBy(info, os.Geteuid()) {
+	if !ownedBy(info, uid) {
 		return nil, fmt.Errorf("%w: %s belongs to another user", ErrUnsafeFile, path)
 	}
 	if info.Mode().Perm()&^privateMode != 0 {

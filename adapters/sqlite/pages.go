@@ -4,10 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
+	"plexus/domain/answers"
 	"plexus/domain/framing"
 	"plexus/domain/pages"
 	"plexus/domain/text"
@@ -16,7 +16,7 @@ import (
 
 const (
 	snippetLength = 200 // characters, about
-	maxQueryWords = 64  // of a question that are searched for
+	maxQueryWords = 32  // of a question that are searched for
 )
 
 // Pages is the page index. Texts are stored as they came; the full text table
@@ -106,7 +106,8 @@ ORDER BY best.score DESC, best.last_seen DESC, best.id DESC`
 
 // SearchPages implements ports.PageIndex.
 func (p *Pages) SearchPages(ctx context.Context, q ports.PageQuery) (found []framing.Result, err error) {
-	words := queryWords(q.Text)
+	words := answers.Keywords(q.Text)
+	words = words[:min(len(words), maxQueryWords)]
 	if len(words) == 0 || q.Limit < 1 {
 		return nil, nil
 	}
@@ -143,20 +144,6 @@ func indexWords(s string) string {
 	return strings.Join(words, " ")
 }
 
-// queryWords gives the first different words of a question.
-func queryWords(question string) []string {
-	var words []string
-	for _, w := range text.Words(question) {
-		if len(words) == maxQueryWords {
-			break
-		}
-		if !slices.Contains(words, w) {
-			words = append(words, w)
-		}
-	}
-	return words
-}
-
 // matchAny gives the full text expression for any of words. Each is quoted and
 // holds letters and digits only, so no syntax of FTS5 is ever the person's.
 func matchAny(words []string) string {
@@ -188,7 +175,8 @@ func (p *Pages) Pages(ctx context.Context, limit int) (list []pages.Listing, err
 }
 
 // ClearPages implements ports.PageIndex. What was removed is also taken out of
-// the file, so that its texts cannot be read there any more.
+// the file, so that its texts cannot be read there any more; the log follows at
+// the next checkpoint if a reader holds it just now.
 func (p *Pages) ClearPages(ctx context.Context) (n int, err error) {
 	err = inTx(ctx, p.writer, func(tx *sql.Tx) error {
 		if err := tx.QueryRowContext(ctx, "SELECT pages FROM page_totals").Scan(&n); err != nil {
@@ -204,10 +192,16 @@ func (p *Pages) ClearPages(ctx context.Context) (n int, err error) {
 	if err != nil {
 		return 0, wrap("clear pages", err)
 	}
-	for _, step := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
-		if _, err := p.writer.ExecContext(ctx, step); err != nil {
-			return n, wrap("pages are cleared; give their room back", err)
-		}
+	if err := p.shrink(ctx); err != nil {
+		return n, wrap("pages are cleared; give their room back", err)
 	}
 	return n, nil
+}
+
+func (p *Pages) shrink(ctx context.Context) error {
+	if _, err := p.writer.ExecContext(ctx, "VACUUM"); err != nil {
+		return err
+	}
+	var busy, inLog, moved int
+	return p.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &inLog, &moved)
 }

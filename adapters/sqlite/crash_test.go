@@ -1,0 +1,231 @@
+package sqlite
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"plexus/domain/pages"
+	"plexus/ports"
+	schema "plexus/sql"
+)
+
+// What the process to be killed is told.
+const (
+	crashRole  = "PLEXUS_CRASH_ROLE"  // index, or the stage of a migration to die at
+	crashPath  = "PLEXUS_CRASH_PATH"  // of the database
+	crashFrom  = "PLEXUS_CRASH_FROM"  // number of the first page, or of the step to die in
+	crashKills = "PLEXUS_CRASH_KILLS" // how often the parent kills an indexing child
+)
+
+// crashChild never ends by itself in the index role.
+func crashChild() error {
+	from, err := strconv.Atoi(os.Getenv(crashFrom))
+	if err != nil {
+		return err
+	}
+	fmt.Println("started")
+	if role := os.Getenv(crashRole); role != "index" {
+		return dieMigrating(point{from, role})
+	}
+	s, err := Open(context.Background(), os.Getenv(crashPath), Options{Now: time.Now})
+	if err != nil {
+		return err
+	}
+	for n := from; ; n++ {
+		if err := s.Pages().IndexPage(context.Background(), crashPage(n)); err != nil {
+			return err
+		}
+		fmt.Println(n)
+	}
+}
+
+func dieMigrating(at point) error {
+	scripts, err := loadScripts(schema.Migrations)
+	if err != nil {
+		return err
+	}
+	path := os.Getenv(crashPath)
+	m := migrator{path: path, scripts: scripts, now: time.Now, at: func(p point) error {
+		if p != at {
+			return nil
+		}
+		self, err := os.FindProcess(os.Getpid())
+		if err != nil {
+			return err
+		}
+		if err := self.Kill(); err != nil {
+			return err
+		}
+		select {} // dead before the next step
+	}}
+	_, err = open(context.Background(), path, Options{Now: time.Now}, m)
+	return errors.Join(errors.New("lived on"), err)
+}
+
+// crashPage is page n, whose text holds one word of its own.
+func crashPage(n int) pages.Page {
+	words := fmt.Sprintf("unique%d ", n) + strings.Repeat("filler words of no account ", n%200)
+	return pages.Page{URL: fmt.Sprintf("https://example.org/%d", n), Title: "Crash", Text: words}
+}
+
+// startChild gives the running child and its output after the first line.
+func startChild(t *testing.T, role, path string, from int) (*exec.Cmd, *bufio.Scanner) {
+	t.Helper()
+	child := exec.CommandContext(t.Context(), os.Args[0])
+	child.Env = append(os.Environ(), crashRole+"="+role, crashPath+"="+path, crashFrom+"="+strconv.Itoa(from))
+	child.Stderr = os.Stderr
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() || lines.Text() != "started" {
+		t.Fatalf("the child said %q, %v", lines.Text(), lines.Err())
+	}
+	return child, lines
+}
+
+// awaitKill reads the rest of the output and makes sure that the child died by
+// the signal and not of a fault.
+func awaitKill(t *testing.T, child *exec.Cmd, lines *bufio.Scanner) (rest []string) {
+	t.Helper()
+	for lines.Scan() {
+		rest = append(rest, lines.Text())
+	}
+	if err := child.Wait(); err == nil || child.ProcessState.Exited() {
+		t.Fatalf("the child was not killed: %v", err)
+	}
+	return rest
+}
+
+func TestCrash_WithinEachMigrationStep(t *testing.T) {
+	scripts := realScripts(t)
+	for from := range len(scripts) {
+		var points []point
+		if from > 0 {
+			for _, stage := range []string{"to copy", "copied", "put aside"} {
+				points = append(points, point{len(scripts), stage})
+			}
+		}
+		for _, s := range scripts[from:] {
+			for _, stage := range []string{"begun", "changed", "recorded", "committed"} {
+				points = append(points, point{s.version, stage})
+			}
+		}
+		for _, at := range points {
+			path := filepath.Join(t.TempDir(), "plexus.db")
+			if from > 0 {
+				mustMigrate(t, path, scripts[:from])
+				execute(t, path, rowsOfVersion(from))
+			}
+			child, lines := startChild(t, at.stage, path, at.version)
+			awaitKill(t, child, lines)
+			s := openAt(t, path)
+			rows, err := s.Extensions().Extensions(t.Context())
+			if err != nil || len(rows) != min(from, 1) {
+				t.Errorf("from %d, killed at %v: %d rows, %v", from, at, len(rows), err)
+			}
+			checkIntegrity(t, s)
+		}
+	}
+}
+
+// TestCrash_EveryAcknowledgedPageIsThere kills a child that opens the database
+// and indexes pages, and asks the next opening for all that it acknowledged.
+// Every fourth kill comes at once, while the child still opens a new database.
+func TestCrash_EveryAcknowledgedPageIsThere(t *testing.T) {
+	kills := 24
+	if more, err := strconv.Atoi(os.Getenv(crashKills)); err == nil {
+		kills = more
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	lasting := filepath.Join(t.TempDir(), "plexus.db")
+	acknowledged, next := map[int]bool{}, 0
+	for kill := range kills {
+		if kill%4 == 3 {
+			path := filepath.Join(t.TempDir(), "plexus.db")
+			seen := killIndexing(t, path, 0, 0, time.Duration(random.IntN(30))*time.Millisecond)
+			checkPages(t, path, seen)
+			continue
+		}
+		pause := time.Duration(random.IntN(3000)) * time.Microsecond
+		for n := range killIndexing(t, lasting, next, random.IntN(40), pause) {
+			acknowledged[n] = true
+			next = max(next, n+1)
+		}
+		checkPages(t, lasting, acknowledged)
+	}
+	t.Logf("%d kills, %d pages acknowledged", kills, len(acknowledged))
+}
+
+// killIndexing lets a child acknowledge some pages, waits for a moment longer,
+// kills it and gives all that it acknowledged.
+func killIndexing(t *testing.T, path string, from, pages int, pause time.Duration) map[int]bool {
+	t.Helper()
+	child, lines := startChild(t, "index", path, from)
+	var said []string
+	for len(said) < pages && lines.Scan() {
+		said = append(said, lines.Text())
+	}
+	<-time.After(pause)
+	if err := child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	said = append(said, awaitKill(t, child, lines)...)
+	seen := map[int]bool{}
+	for _, line := range said {
+		n, err := strconv.Atoi(line)
+		if err != nil {
+			t.Fatalf("the child said %q", line)
+		}
+		seen[n] = true
+	}
+	return seen
+}
+
+func checkPages(t *testing.T, path string, acknowledged map[int]bool) {
+	t.Helper()
+	s, err := Open(t.Context(), path, Options{Now: time.Now})
+	if err != nil {
+		t.Fatalf("after a kill: %v", err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	listed, err := s.Pages().Pages(t.Context(), pages.MaxPages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes := map[string]int{}
+	for _, l := range listed {
+		bytes[l.URL] = l.Bytes
+	}
+	for n := range acknowledged {
+		page := crashPage(n)
+		if bytes[page.URL] != len(page.Text) {
+			t.Errorf("page %d was acknowledged and has %d bytes of %d", n, bytes[page.URL], len(page.Text))
+		}
+		found, err := s.Pages().SearchPages(t.Context(), ports.PageQuery{Text: fmt.Sprintf("unique%d", n), Limit: 2})
+		if err != nil || len(found) != 1 || found[0].URL != page.URL {
+			t.Errorf("page %d was acknowledged and a search gives %d results, %v", n, len(found), err)
+		}
+	}
+	checkIntegrity(t, s)
+}
