@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,10 +18,13 @@ import (
 
 // slowModel is a generator in a synctest bubble whose model runs script over a
 // pipe, so that its pauses cost no time.
-func slowModel(script func(w io.ReadWriter)) (*Generator, error) {
-	return New(Config{BaseURL: "http://127.0.0.1:1/v1", Model: "m", Dial: func(context.Context, string, string) (net.Conn, error) {
+func slowModel(t *testing.T, script func(w io.ReadWriter)) *Generator {
+	t.Helper()
+	var stubs sync.WaitGroup
+	t.Cleanup(stubs.Wait)
+	return newGenerator(t, Config{BaseURL: "http://127.0.0.1:1/v1", Model: "m", Dial: func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
-		go func() {
+		stubs.Go(func() {
 			defer server.Close()
 			req, err := http.ReadRequest(bufio.NewReader(server))
 			if err != nil {
@@ -28,7 +32,7 @@ func slowModel(script func(w io.ReadWriter)) (*Generator, error) {
 			}
 			drain(req)
 			script(server)
-		}()
+		})
 		return client, nil
 	}})
 }
@@ -72,12 +76,9 @@ func TestG12_ModelTimeLimits(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g, err := slowModel(tt.script)
-				if err != nil {
-					t.Fatal(err)
-				}
+				g := slowModel(t, tt.script)
 				begin := time.Now()
-				err = checkAnswer(t, g, tt.want, tt.end)
+				err := checkAnswer(t, g, tt.want, tt.end)
 				if after := time.Since(begin); after != tt.after {
 					t.Errorf("ended after %v; want %v", after, tt.after)
 				}
@@ -92,15 +93,12 @@ func TestG12_ModelTimeLimits(t *testing.T) {
 // A reader of the answer who is slow does not make the model silent.
 func TestG12_SlowEmitIsNotSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, err := slowModel(func(w io.ReadWriter) {
+		g := slowModel(t, func(w io.ReadWriter) {
 			_, _ = io.WriteString(w, okHead+events(content(`"a"`)))
 			_, _ = io.WriteString(w, events(content(`"b"`), "[DONE]"))
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		text := ""
-		err = g.Generate(t.Context(), ports.Prompt{User: "q"}, func(s string) error {
+		err := g.Generate(t.Context(), ports.Prompt{User: "q"}, func(s string) error {
 			time.Sleep(45 * time.Second)
 			text += s
 			return nil
@@ -120,14 +118,11 @@ func TestCR31_CancelIsImmediate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g, err := slowModel(script)
-				if err != nil {
-					t.Fatal(err)
-				}
+				g := slowModel(t, script)
 				ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
 				defer cancel()
 				begin := time.Now()
-				_, err = ask(t, ctx, g)
+				_, err := ask(t, ctx, g)
 				if after := time.Since(begin); after != 7*time.Second || !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("ended after %v with %v", after, err)
 				}

@@ -39,6 +39,7 @@ func TestEventReader(t *testing.T) {
 		{"only one blank is taken", "data:  a\n\n", []string{" a"}},
 		{"CRLF", "data: a\r\n\r\ndata: b\r\n\r\n", []string{"a", "b"}},
 		{"CR", "data: a\r\rdata: b\r\r", []string{"a", "b"}},
+		{"CRLF within an event", "data: a\r\ndata: b\r\n\r\n", []string{"a\nb"}},
 		{"mixed line ends", "data: a\r\n\ndata: b\n\r", []string{"a", "b"}},
 		{"comments", ": ping\n\n:\ndata: a\n: ping\n\n", []string{"a"}},
 		{"data lines are joined", "data: a\ndata\ndata: b\n\n", []string{"a\n\nb"}},
