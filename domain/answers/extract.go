@@ -30,8 +30,8 @@ const (
 // Extract answers from what is there: the sentences of the page and of the
 // results that match the question best, at most MaxSentences, in reading order,
 // each a substring of its source. It is empty when none has a word of the
-// question that says something. A question about the page as a whole is answered
-// with its first sentences.
+// question that says something. A heading brings the line below it. A question
+// about the page as a whole is answered with its first sentences.
 func Extract(question string, page framing.PageContext, results []framing.Result) []Sentence {
 	q := parseQuery(question)
 	candidates := gather(page, results, q)
@@ -50,7 +50,7 @@ type candidate struct {
 	title    map[string]bool // stems of its source's title
 	selected bool            // the reader marked it
 	score    float64         // 0: no match
-	focused  bool            // has a word of the question that its source's title has not
+	focused  bool            // has a word that speaks to the question and is not in its source's title
 }
 
 func gather(page framing.PageContext, results []framing.Result, q query) []candidate {
@@ -130,8 +130,8 @@ func (c *candidate) matches(term string) bool {
 // weigh gives every candidate that has a word of the question its score: the
 // words it has, each the heavier the fewer candidates have it.
 func weigh(candidates []candidate, q query) {
-	weight := make(map[string]float64, len(q.terms))
-	for _, term := range q.terms {
+	weight := make(map[string]float64, len(q.terms)+len(q.hints))
+	for _, term := range slices.Concat(q.terms, q.hints) {
 		having := 0
 		for i := range candidates {
 			if candidates[i].matches(term) {
@@ -150,6 +150,7 @@ func weigh(candidates []candidate, q query) {
 const (
 	topicShare    = 0.5 // of the weight of a word that the source's title has too: all its sentences are about it
 	titleShare    = 0.2 // of the weight of a word that only the title has
+	hintShare     = 0.4 // of the weight of a word that answers to such a question often have
 	selectedBonus = 1.25
 	numberBonus   = 1.3
 	headingMalus  = 0.4
@@ -176,55 +177,67 @@ func score(c *candidate, q query, weight map[string]float64) float64 {
 			c.focused = c.focused || !topic
 		}
 	}
-	if matched == 0 || len(q.terms) >= 4 && covered < 2 {
+	if matched == 0 || q.words() >= 4 && covered < 2 {
 		return 0
 	}
-	number := strings.IndexFunc(c.Text, unicode.IsDigit) >= 0
+	for _, hint := range q.hints {
+		if c.matches(hint) {
+			sum += hintShare * weight[hint]
+			c.focused = true
+		}
+	}
+	return sum * form(c, q)
+}
+
+// form is what a sentence looks like, apart from its words.
+func form(c *candidate, q query) float64 {
+	factor := 1.0
 	if c.selected {
-		sum *= selectedBonus
+		factor *= selectedBonus
 	}
-	if q.number && number {
-		sum *= numberBonus
+	if q.number && hasDigit(c.Text) {
+		factor *= numberBonus
 	}
-	if !number && heading(c.Text) {
-		sum *= headingMalus
+	if heading(c.Text) {
+		factor *= headingMalus
 	}
 	if n := utf8.RuneCountInString(c.Text); n > longSentence {
-		sum *= math.Sqrt(longSentence / float64(n))
+		factor *= math.Sqrt(longSentence / float64(n))
 	}
-	return sum
+	return factor
 }
 
 // heading: a line of a menu or a headline, no sentence. A question in the page
-// answers nothing either.
+// answers nothing either; a number or a "name: value" may.
 func heading(s string) bool {
-	if utf8.RuneCountInString(s) > shortLine {
-		return false
-	}
-	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, "\"'”’»)]}」』）】"))
-	return !strings.ContainsRune(".!。！…", last)
+	return !whole(s) && !hasDigit(s) && !strings.Contains(s, ": ") && !strings.Contains(strings.TrimSuffix(s, "："), "：")
 }
+
+// whole: a statement that ends as one, or is too long for a heading.
+func whole(s string) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, "\"'”’»)]}」』）】"))
+	return strings.ContainsRune(".!。！…", last) || utf8.RuneCountInString(s) > shortLine
+}
+
+func hasDigit(s string) bool { return strings.IndexFunc(s, unicode.IsDigit) >= 0 }
 
 // enough is the part of the best score that a further sentence must reach.
 const enough = 0.5
 
-// ranked gives the indexes of the candidates that match, best first. Where one
-// has a word that is not in the title anyway, those that only repeat the title
-// are left out.
+// ranked gives the indexes of the candidates that match, best first. Where the
+// best has a word that is not in the title anyway, those that only repeat the
+// title are left out.
 func ranked(candidates []candidate) []int {
-	var order, focused []int
+	var order []int
 	for i, c := range candidates {
 		if c.score > 0 {
 			order = append(order, i)
 		}
-		if c.score > 0 && c.focused {
-			focused = append(focused, i)
-		}
-	}
-	if len(focused) > 0 {
-		order = focused
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(candidates[b].score, candidates[a].score) })
+	if len(order) > 0 && candidates[order[0]].focused {
+		order = slices.DeleteFunc(order, func(i int) bool { return !candidates[i].focused })
+	}
 	return order
 }
 
@@ -240,12 +253,26 @@ func best(candidates []candidate) []candidate {
 			chosen = append(chosen, i)
 		}
 	}
+	chosen = withLinesBelow(candidates, chosen)
 	slices.Sort(chosen)
 	out := make([]candidate, len(chosen))
 	for n, i := range chosen {
 		out[n] = candidates[i]
 	}
 	return out
+}
+
+// withLinesBelow adds to each chosen heading the line below it, as long as there
+// is room: what a heading announces is the answer.
+func withLinesBelow(candidates []candidate, chosen []int) []int {
+	for _, i := range slices.Clone(chosen) {
+		next := i + 1
+		if len(chosen) < MaxSentences && next < len(candidates) && candidates[next].Mark == candidates[i].Mark &&
+			heading(candidates[i].Text) && !heading(candidates[next].Text) && !slices.Contains(chosen, next) {
+			chosen = append(chosen, next)
+		}
+	}
+	return chosen
 }
 
 // alike: two sentences that share four fifths of their words, and every number,
@@ -270,12 +297,12 @@ func sameNumbers(a, b map[string]bool) bool {
 }
 
 // opening is the answer to a question about the page as a whole: what the reader
-// selected, else the first sentences that are no headings.
+// selected, else the first whole sentences.
 func opening(candidates []candidate) []Sentence {
 	marked := len(candidates) > 0 && candidates[0].selected
 	var out []Sentence
 	for _, c := range candidates {
-		if len(out) < MaxSentences-1 && c.selected == marked && (marked || !heading(c.Text)) {
+		if len(out) < MaxSentences-1 && c.selected == marked && (marked || whole(c.Text)) {
 			out = append(out, c.Sentence)
 		}
 	}

@@ -42,6 +42,33 @@ Questions? Write to help@shop.test.`
 总设计师是林秀芝。2003年，大桥进行了加固维修，耗资约三千万元。
 如今每天约有五万辆汽车通过。`
 
+	biographyPage = `Home
+Log in
+Lena Voss was a chemist who did early research on glass. She was born in Lund in 1867, the fifth child of teachers.
+She shared the 1903 Medal of Science with her brother. She won the 1911 Medal of Arts. Lena Voss died in 1934, aged 66, of pneumonia.
+See also`
+
+	museumPage = `Opening hours
+Tuesday to Sunday 10:00–18:00
+Closed on Mondays
+Tickets
+Adults €12, children under 12 free
+The museum is at 5 Mill Lane, two minutes from Central Station.
+Dogs are not allowed inside. There is a cafe on the ground floor.`
+
+	newsPage = `The city council passed the budget on Tuesday by 31 votes to 20.
+"This is a fair plan," said Mayor Ana Ruiz. "It spends more on buses."
+The budget of 2.4 billion raises the parking fee to $3 an hour from January 2027. Opponents said the fee would hurt shops.
+Councillor B. Novak (Greens) voted against it.
+Read more: Ten parks to visit`
+
+	chineseMeeting = `关于召开2026年度工作会议的通知
+会议时间：2026年12月5日上午9点。会议地点：三楼大会议室。
+请各部门负责人准时参加，并于12月3日前提交书面总结。
+联系人：王敏，电话 555-0134。`
+
+	chinesePhone = `这款手机的屏幕为6.7英寸，刷新率120赫兹。电池容量5000毫安时，充电大约需要40分钟。相机在夜间表现一般。售价3999元起，9月20日开售。`
+
 	chineseManual = `如何安装
 下载安装包后，双击图标并按照提示完成安装。安装完成后需要重新启动电脑。
 常见问题
@@ -99,6 +126,32 @@ func TestExtractGolden(t *testing.T) {
 		{"每天有多少汽车通过？", page("青川大桥", chineseBridge), nil, "如今每天约有五万辆汽车通过。 [page]"},
 		{"忘记密码怎么办", page("帮助", chineseManual), nil, "忘记密码时，可以在登录页面点击“找回密码”。 [page]"},
 		{"我的数据会上传吗？", page("帮助", chineseManual), nil, "数据保存在本机，不会上传到服务器。 [page]"},
+		{"Where was she born?", page("Lena Voss", biographyPage), nil,
+			"She was born in Lund in 1867, the fifth child of teachers. [page]"},
+		{"how old was she when she died", page("Lena Voss", biographyPage), nil, "Lena Voss died in 1934, aged 66, of pneumonia. [page]"},
+		{"Which medals did she win?", page("Lena Voss", biographyPage), nil,
+			"She won the 1911 Medal of Arts. [page]"},
+		{"Who is she?", page("Lena Voss", biographyPage), nil,
+			"Lena Voss was a chemist who did early research on glass. [page]\n" +
+				"She was born in Lund in 1867, the fifth child of teachers. [page]\n" +
+				"She shared the 1903 Medal of Science with her brother. [page]"},
+		{"How much is a ticket?", page("City Museum – Visit", museumPage), nil,
+			"Tickets [page]\nAdults €12, children under 12 free [page]"},
+		{"is it open on monday", page("City Museum – Visit", museumPage), nil,
+			"Opening hours [page]\nTuesday to Sunday 10:00–18:00 [page]\nClosed on Mondays [page]"},
+		{"Where is the museum?", page("City Museum – Visit", museumPage), nil,
+			"The museum is at 5 Mill Lane, two minutes from Central Station. [page]"},
+		{"can I bring my dog?", page("City Museum – Visit", museumPage), nil, "Dogs are not allowed inside. [page]"},
+		{"How much is the parking fee?", page("Budget vote | City Times", newsPage), nil,
+			"The budget of 2.4 billion raises the parking fee to $3 an hour from January 2027. [page]"},
+		{"who voted against the budget?", page("Budget vote | City Times", newsPage), nil,
+			"Councillor B. Novak (Greens) voted against it. [page]"},
+		{"会议在哪里举行？", page("会议通知", chineseMeeting), nil, "会议地点：三楼大会议室。 [page]"},
+		{"联系人是谁？", page("会议通知", chineseMeeting), nil, "联系人：王敏，电话 555-0134。 [page]"},
+		{"什么时候提交总结？", page("会议通知", chineseMeeting), nil, "请各部门负责人准时参加，并于12月3日前提交书面总结。 [page]"},
+		{"电池多大", page("手机评测", chinesePhone), nil, "电池容量5000毫安时，充电大约需要40分钟。 [page]"},
+		{"屏幕尺寸是多少？", page("手机评测", chinesePhone), nil, "这款手机的屏幕为6.7英寸，刷新率120赫兹。 [page]"},
+		{"充电要多久", page("手机评测", chinesePhone), nil, "电池容量5000毫安时，充电大约需要40分钟。 [page]"},
 		{"秘鲁的人口", page("帮助", chineseManual), nil, ""},
 		{"总结一下这篇文章", page("青川大桥", chineseBridge), nil,
 			"青川大桥位于云城东部，横跨青川河。 [page]\n大桥于1958年动工，1961年10月1日建成通车。 [page]\n全长1280米，桥面宽22米，设四条车道。 [page]"},

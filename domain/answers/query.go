@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,13 +12,14 @@ import (
 // query is a question as the extractive answer sees it.
 type query struct {
 	terms    []string // stems that a sentence can match, each once
+	hints    []string // stems that the answer is likely to hold, no match by themselves
 	number   bool     // asks for a year, a count or a measure
 	overview bool     // asks what the page is about, and nothing else
 }
 
 func parseQuery(question string) query {
 	folded := text.Fold(question)
-	q := query{number: asksNumber(folded)}
+	q := query{number: asksNumber(folded), hints: hints(folded)}
 	seen := map[string]bool{}
 	about := false
 	for _, word := range text.Words(withoutChineseStops(folded)) {
@@ -31,10 +33,22 @@ func parseQuery(question string) query {
 		}
 		q.terms = append(q.terms, stem)
 	}
-	if len(q.terms) == 0 || about && allOverview(q.terms) {
-		q.terms, q.overview = nil, about || asksOverview(folded)
+	if asksOverview(folded) || about && allOverview(q.terms) {
+		q.terms, q.overview = nil, true
 	}
 	return q
+}
+
+// words is how many words the terms come from: two pairs of characters are
+// about one.
+func (q query) words() int {
+	pairs := 0
+	for _, term := range q.terms {
+		if r, _ := utf8.DecodeRuneInString(term); text.IsCJK(r) {
+			pairs++
+		}
+	}
+	return len(q.terms) - pairs/2
 }
 
 // withoutChineseStops puts blanks in place of question words and particles, so
@@ -60,6 +74,32 @@ func chineseStops() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
+// hints: an answer often names the kind of thing that was asked for.
+func hints(folded string) []string {
+	var out []string
+	add := func(words string) {
+		for _, w := range text.Words(words) {
+			out = append(out, text.Stem(w))
+		}
+	}
+	for _, w := range text.Words(folded) {
+		switch w {
+		case "when":
+			add("date time")
+		case "where":
+			add("location located address place")
+		case "much":
+			add("price cost fee")
+		}
+	}
+	for _, h := range [][2]string{{"时候", "时间 日期"}, {"何时", "时间 日期"}, {"哪", "地点 地址 位于"}, {"多少钱", "价格 售价 费用"}, {"谁", "姓名"}} {
+		if strings.Contains(folded, h[0]) {
+			add(h[1])
+		}
+	}
+	return out
+}
+
 func asksNumber(folded string) bool {
 	for _, w := range text.Words(folded) {
 		switch w {
@@ -80,14 +120,18 @@ func asksNumber(folded string) bool {
 // looked for in the page.
 func asksOverview(folded string) bool {
 	words := text.Words(folded)
-	if len(words) > 1 && (words[0] == "what" || words[0] == "who") {
+	if len(words) > 1 && len(words) < 4 && (words[0] == "what" || words[0] == "who") {
 		switch words[len(words)-1] {
 		case "this", "that", "it", "he", "she", "they":
 			return true
 		}
 	}
-	return strings.Contains(folded, "这是什么") || strings.Contains(folded, "他是谁") || strings.Contains(folded, "她是谁") ||
-		strings.Contains(folded, "讲了什么") || strings.Contains(folded, "说了什么")
+	return containsAny(folded, "tl;dr", "这是什么", "他是谁", "她是谁") ||
+		containsAny(folded, "讲了什么", "讲什么", "说了什么") && containsAny(folded, "这", "本文", "文章", "网页", "页面")
+}
+
+func containsAny(s string, phrases ...string) bool {
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(s, p) })
 }
 
 func overviewWord(word string) bool {

@@ -39,8 +39,10 @@ func stripPlural(w string) string {
 }
 
 func stripVerb(w string) string {
-	if strings.HasSuffix(w, "ied") && len(w) > 4 {
-		return w[:len(w)-3] + "y"
+	if base, ok := strings.CutSuffix(w, "ied"); ok && len(base) > 1 {
+		return base + "y"
+	} else if ok {
+		return base + "ie"
 	}
 	if strings.HasSuffix(w, "eed") {
 		return w
@@ -122,6 +124,16 @@ func irregular(w string) string {
 		return "choose"
 	case "ran":
 		return "run"
+	case "dying", "death", "dead":
+		return "die"
+	case "taught":
+		return "teach"
+	case "spoke", "spoken":
+		return "speak"
+	case "thought":
+		return "think"
+	case "born":
+		return "birth"
 	}
 	return ""
 }
