@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -216,22 +215,13 @@ func (h *Host) noteModelFailure(err error) {
 	h.logFailure("the model failed", err)
 }
 
-func (h *Host) logFailure(what string, err error) {
-	attrs := []any{"cause", err}
-	if p := (*panicError)(nil); errors.As(err, &p) {
-		attrs = append(attrs, "stack", p.stack)
-	}
-	h.deps.Log.Warn(what, attrs...)
-}
+func (h *Host) logFailure(what string, err error) { h.deps.Log.Warn(what, "cause", err) }
 
-// panicError stands for a panic of what a port calls. The value is not kept: it
-// could hold what was asked.
-type panicError struct {
-	where, kind string
-	stack       string
-}
+// panicError stands for a panic in what the host calls. Its value is not kept:
+// it could hold what was asked.
+type panicError struct{ where, what string }
 
-func (e *panicError) Error() string { return e.where + " panicked with a " + e.kind }
+func (e *panicError) Error() string { return e.where + " panicked with " + e.what }
 
 func panicked(err error) bool {
 	p := (*panicError)(nil)
@@ -242,8 +232,20 @@ func panicked(err error) bool {
 func guard(where string, call func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			err = &panicError{where: where, kind: fmt.Sprintf("%T", value), stack: string(debug.Stack())}
+			err = &panicError{where: where, what: describe(value)}
 		}
 	}()
 	return call()
+}
+
+// describe names a panic without its content: the runtime's own errors hold no
+// more than indexes and types, any other value gives its type.
+func describe(value any) string {
+	if own, ok := value.(interface {
+		error
+		RuntimeError()
+	}); ok {
+		return own.Error()
+	}
+	return fmt.Sprintf("a %T", value)
 }

@@ -106,6 +106,10 @@ func TestD1b_WhatIsSaidWhenAServiceFails(t *testing.T) {
 			[]string{"results 1", serviceSentence, `final ""`}, "disk", nil},
 		{"service panics", func(s *stage) { s.search.Wait, s.model = func(context.Context) error { panic("secret") }, nil }, emptyQuestion(),
 			[]string{`final "[The search service did not answer.]"`}, "search service panicked with a string", nil},
+		{"service breaks a rule of Go", func(s *stage) {
+			s.model = nil
+			s.search.Wait = func(context.Context) error { return [...]error{nil}[len(s.tape.events)+1] }
+		}, emptyQuestion(), []string{`final "[The search service did not answer.]"`}, "index out of range [1] with length 1", nil},
 		{"index panics while searching", func(s *stage) { s.model, s.index.onSearch = nil, func() { panic("secret") } }, emptyQuestion(),
 			[]string{"results 1", serviceSentence, `final ""`}, "page index panicked", nil},
 		{"nothing found", func(s *stage) { s.search.Results, s.model = nil, nil }, emptyQuestion(),
