@@ -21,8 +21,8 @@ func bugRules() []rule {
 		{"commit errors are kept", "a failed commit that is not reported is lost data", perFile(every, droppedCommit)},
 		{"pragmas are not executed", "Exec hides the rows in which a pragma answers: query it, or put it in the DSN", execPragma},
 		{"no process-wide hands", "output, logger, client and exit come from main, so that run can be tested", perFile(ships, processWide)},
-		{"tests do not sleep", "a sleep is slow and flaky: wait for the event, or use a synctest bubble", perFile(test, sleeps)},
-		{"code does not sleep", "a sleep cannot be stopped: use a timer beside ctx.Done()", perFile(ships, sleeps)},
+		{"tests do not sleep", "a sleep is slow and flaky: wait for the event, or use a synctest bubble", sleeps(test)},
+		{"code does not sleep", "a sleep cannot be stopped: use a timer beside ctx.Done()", sleeps(ships)},
 		{"tests are not skipped", "a skipped test is a green light without a check", perFile(test, skips)},
 		{"no unchecked TLS or origin", "a socket is opened only where Host and Origin have been judged", perFile(every, insecure)},
 	}
@@ -226,20 +226,48 @@ func processWide(s source) []string {
 	})
 }
 
-// sleeps finds time.Sleep outside synctest bubbles, where time is not real.
-func sleeps(s source) []string {
-	names := imports(s)
-	bubbles := map[ast.Node]bool{}
-	ast.Inspect(s.file, func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
-		if !ok || qualified(call.Fun, names) != "testing/synctest.Test" {
-			return true
+// sleeps finds time.Sleep outside synctest bubbles, where time is not real. A
+// bubble is the argument of synctest.Test or of a function of the same folder
+// that calls it. What is not a test itself may sleep in a file about bubbles.
+func sleeps(applies func(source) bool) func(folder) []string {
+	return func(f folder) []string {
+		bubbling := map[string]bool{}
+		for _, s := range f.files {
+			names := imports(s)
+			for _, d := range s.file.Decls {
+				if fn, ok := d.(*ast.FuncDecl); ok && anyNode(fn, func(n ast.Node) bool { return qualified(n, names) == synctestTest }) {
+					bubbling[fn.Name.Name] = true
+				}
+			}
 		}
-		ast.Inspect(call, func(n ast.Node) bool { bubbles[n] = true; return true })
+		return perFile(applies, func(s source) []string { return sleepsIn(s, bubbling) })(f)
+	}
+}
+
+const synctestTest = "testing/synctest.Test"
+
+func sleepsIn(s source, bubbling map[string]bool) []string {
+	names := imports(s)
+	excused := map[ast.Node]bool{}
+	excuse := func(n ast.Node) {
+		ast.Inspect(n, func(n ast.Node) bool { excused[n] = true; return true })
+	}
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if names["synctest"] != "" && !strings.HasPrefix(n.Name.Name, "Test") {
+				excuse(n)
+			}
+		case *ast.CallExpr:
+			id, ok := n.Fun.(*ast.Ident)
+			if qualified(n.Fun, names) == synctestTest || ok && bubbling[id.Name] {
+				excuse(n)
+			}
+		}
 		return true
 	})
 	return inspect(s, func(n ast.Node) string {
-		if q := qualified(n, names); q == "time.Sleep" && !bubbles[n] {
+		if q := qualified(n, names); q == "time.Sleep" && !excused[n] {
 			return q
 		}
 		return ""

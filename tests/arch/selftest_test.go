@@ -44,11 +44,11 @@ func snippets() []snippet {
 	add("no init", "domain/framing/x.go",
 		[3]string{"init", "func init() {}", "x.go:2: func init"},
 		[3]string{"method", "type t int\nfunc (t) init() {}", ""})
-	add("no go statement", "domain/host/x.go",
+	add("no goroutine", "domain/host/x.go",
+		[3]string{"wait group", "func f(w W) { w.Go(f) }", "call of Go"},
 		[3]string{"go", "func f() { go f() }", "x.go:2: go statement"},
 		[3]string{"nested", "func f() { func() { defer func() { go f() }() }() }", "go statement"})
-	add("no go statement", "domain/host/group.go", [3]string{"the group", "func f() { go f() }", ""})
-	add("no go statement", "adapters/wsconn/x.go", [3]string{"an adapter", "func f() { go f() }", ""})
+	add("no goroutine", "adapters/wsconn/x.go", [3]string{"an adapter", "func f() { go f() }", ""})
 	add("no clock", "domain/sessions/x.go",
 		[3]string{"now", "import \"time\"\nvar _ = time.Now()", "time.Now"},
 		[3]string{"now as a value", "import \"time\"\nfunc f() func() time.Time { return time.Now }", "time.Now"},
@@ -90,6 +90,8 @@ func addGlobals(add func(rule, file string, cases ...[3]string)) {
 	add("no global", "adapters/wsconn/buffer.go", [3]string{"frame buffers", "import \"sync\"\nvar p = sync.Pool{}", ""})
 }
 
+const synctestHead = "import (\n\t\"testing/synctest\"\n\t\"time\"\n)\n"
+
 func addBugs(add func(rule, file string, cases ...[3]string)) {
 	add("errors are inspected by errors.Is and errors.As", "adapters/sqlite/x.go",
 		[3]string{"sentinel", "import \"io\"\nfunc f(err error) bool { return err == io.EOF }", "error compared with =="},
@@ -127,7 +129,10 @@ func addBugs(add func(rule, file string, cases ...[3]string)) {
 	add("no process-wide hands", "cmd/plexus/run.go", [3]string{"beside main", "import \"os\"\nfunc f() { os.Exit(1) }", "os.Exit"})
 	add("tests do not sleep", "adapters/wsconn/x_test.go",
 		[3]string{"sleep", "import \"time\"\nfunc f() { time.Sleep(1) }", "time.Sleep"},
-		[3]string{"bubble", "import (\n\t\"testing\"\n\t\"testing/synctest\"\n\t\"time\"\n)\nfunc f(t *testing.T) { synctest.Test(t, func(t *testing.T) { time.Sleep(1) }) }", ""})
+		[3]string{"outside the bubble", synctestHead + "func TestA(t T) { synctest.Test(t, func(t T) {}); time.Sleep(1) }", "time.Sleep"},
+		[3]string{"bubble", synctestHead + "func TestA(t T) { synctest.Test(t, func(t T) { time.Sleep(1) }) }", ""},
+		[3]string{"bubble by a helper", synctestHead + "func in(t T, f func()) { synctest.Test(t, func(T) { f() }) }\nfunc TestA(t T) { in(t, func() { time.Sleep(1) }) }", ""},
+		[3]string{"used by bubbles", synctestHead + "func step() { time.Sleep(1) }\nfunc TestA(t T) { synctest.Test(t, func(t T) { step() }) }", ""})
 	add("code does not sleep", "adapters/wsconn/x.go", [3]string{"sleep", "import \"time\"\nfunc f() { time.Sleep(1) }", "time.Sleep"})
 	add("tests are not skipped", "tests/e2e/x_test.go",
 		[3]string{"skip", "func f(t T) { t.Skip() }", "t.Skip"},
