@@ -233,3 +233,13 @@ func FuzzExtractIsVerbatim(f *testing.F) {
 		}
 	})
 }
+
+func TestHugeQuestionIsBounded(t *testing.T) {
+	var question strings.Builder
+	for n := range 100_000 {
+		fmt.Fprintf(&question, "word%d ", n)
+	}
+	if got := len(parseQuery(question.String()).terms); got != maxTerms {
+		t.Errorf("%d terms, want %d", got, maxTerms)
+	}
+}

@@ -17,14 +17,17 @@ type query struct {
 	overview bool     // asks what the page is about, and nothing else
 }
 
+// maxTerms bounds the work for a question that is a whole text.
+const maxTerms = 64
+
 func parseQuery(question string) query {
-	folded := text.Fold(question)
+	folded := text.Fold(text.Cut(question, MaxQuestion))
 	q := query{number: asksNumber(folded), hints: hints(folded)}
 	seen := map[string]bool{}
 	about := false
 	for _, word := range text.Words(withoutChineseStops(folded)) {
 		stem := text.Stem(word)
-		if seen[stem] || stopWord(word) || onlyHiragana(word) {
+		if len(q.terms) == maxTerms || seen[stem] || stopWord(word) || onlyHiragana(word) {
 			continue
 		}
 		seen[stem] = true
