@@ -19,7 +19,7 @@ type answer struct {
 	emit    func(string) error
 	emitErr error // what emit returned, as it is
 	join    joiner
-	lead    string // white space that no text has followed yet
+	lead    []byte // white space that no text has followed yet
 	bytes   int    // of text handed on
 }
 
@@ -117,21 +117,19 @@ func (a *answer) take(ctx context.Context, c chunk) (done bool, err error) {
 // handOn emits text. White space at the begin waits for what follows it: alone,
 // as some models leave it after their reasoning, it is no answer.
 func (a *answer) handOn(ctx context.Context, text string) error {
-	if a.bytes == 0 {
-		text = a.lead + text
-		a.lead = ""
-	}
 	switch {
 	case text == "":
 		return nil
-	case a.bytes+len(text) > MaxAnswer:
+	case a.bytes+len(a.lead)+len(text) > MaxAnswer:
 		return errReplyTooBig
 	case a.bytes == 0 && strings.TrimSpace(text) == "":
-		a.lead = text
+		a.lead = append(a.lead, text...)
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
+	text = string(a.lead) + text
+	a.lead = nil
 	a.bytes += len(text)
 	if a.emitErr = a.emit(text); a.emitErr != nil {
 		return errEmitStopped

@@ -327,9 +327,9 @@ func TestD12_FaultsOfTheModelInUse(t *testing.T) {
 
 func TestD12_OneProbeInFlight(t *testing.T) {
 	s := startServer(t, "m")
-	begun, release := make(chan struct{}), make(chan struct{})
+	begun, release := make(chan struct{}, 8), make(chan struct{})
 	s.atProbes = func() {
-		close(begun) // twice would panic
+		begun <- struct{}{}
 		<-release
 	}
 	a := newAuto(t, AutoConfig{Candidates: places(s)})
@@ -344,8 +344,8 @@ func TestD12_OneProbeInFlight(t *testing.T) {
 	<-begun
 	close(release)
 	wg.Wait()
-	if got := s.chats.Load(); got != 8 {
-		t.Errorf("%d questions arrived; want 8", got)
+	if chats, probes := s.chats.Load(), s.probes.Load(); chats != 8 || probes != 1 {
+		t.Errorf("%d questions and %d probes; want 8 and 1", chats, probes)
 	}
 }
 

@@ -181,6 +181,9 @@ func TestCR34_OnlyReasoning(t *testing.T) {
 		`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"rm"}},{"index":1,"function":{"name":"ls"}}]}}]}`,
 		call("0", `{\"pa`), call("1", `{}`), call("0", `th\":`), call("0", `1}`),
 	}
+	both := func(delta, message string) string {
+		return `{"choices":[{"delta":{"content":"` + delta + `"},"message":{"content":"` + message + `"}}]}`
+	}
 	hello := content(`"Hello"`)
 	tests := []struct {
 		name string
@@ -199,7 +202,7 @@ func TestCR34_OnlyReasoning(t *testing.T) {
 		{"5 content null", []string{content("null"), hello, content("null"), "[DONE]"}, "Hello", complete},
 		{"6 content in parts", []string{content(`[{"type":"text","text":"Hel"},{"type":"thinking","thinking":[{"type":"text","text":"secret"}]},{"type":"image_url","image_url":{}},{"text":"lo"}]`), "[DONE]"}, "Hello", complete},
 		{"6 parts of an unknown shape", []string{content(`["x",7]`), content(`{"a":1}`), content(`7`), hello, "[DONE]"}, "Hello", complete},
-		{"message beside delta", []string{`{"choices":[{"delta":{"content":"Hello"},"message":{"content":"Hello"}}]}`, "[DONE]"}, "Hello", complete},
+		{"answer so far beside each delta", []string{both("Hel", "Hel"), both("lo", "Hello"), "[DONE]"}, "Hello", complete},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
