@@ -33,7 +33,7 @@ type reply struct {
 // write sends raw bytes and flushes, so that they travel alone.
 func (r reply) write(raw string) {
 	if _, err := r.w.Write([]byte(raw)); err == nil {
-		http.NewResponseController(r.w).Flush() //nolint:errcheck // the client may be gone: that is the test
+		_ = http.NewResponseController(r.w).Flush() // the client may be gone: that is the test
 	}
 }
 
