@@ -87,7 +87,7 @@ func TestEveryFolderImportsWhatItsRowAllows(t *testing.T) {
 func TestTheTableNamesOnlyFoldersThatExist(t *testing.T) {
 	folders := loadFolders(t)
 	for _, r := range table() {
-		if strict && !slices.ContainsFunc(folders, func(f folder) bool { return matches(r.folder, f.path) }) {
+		if !slices.ContainsFunc(folders, func(f folder) bool { return matches(r.folder, f.path) }) {
 			t.Errorf("the table has a row for %s, which holds no Go file: take the row out", r.folder)
 		}
 	}

@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// strict makes every behaviour without a test, and every row of the import
-// table without a folder, a failure. While it is false, only behaviours that
-// are not in outstanding are.
+// strict makes every behaviour without a test a failure. While it is false,
+// only those that are not in outstanding are.
 const strict = false
 
 // behaviours are the numbered promises of the NERVE host, by letter: codec,
