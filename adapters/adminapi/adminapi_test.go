@@ -116,18 +116,12 @@ func TestClient_EveryCall(t *testing.T) {
 
 func TestClient_ErrorsComeBackAsThemselves(t *testing.T) {
 	ctx := t.Context()
-	c := setup(t, &desk{}, nil, quiet())
+	c := setup(t, &desk{}, shelf{}, quiet())
 	if _, err := c.AllowExtension(ctx, 8); !errors.Is(err, ports.ErrExtensionUnknown) {
 		t.Errorf("allow 8: %v", err)
 	}
 	if err := c.ForgetExtension(ctx, 8); !errors.Is(err, ports.ErrExtensionUnknown) {
 		t.Errorf("forget 8: %v", err)
-	}
-	if _, err := c.Pages(ctx, 1); !errors.Is(err, ErrIndexOff) {
-		t.Errorf("pages: %v", err)
-	}
-	if _, err := c.ClearPages(ctx); !errors.Is(err, ErrIndexOff) {
-		t.Errorf("clear: %v", err)
 	}
 	var remote *RemoteError
 	if _, err := c.Pages(ctx, MaxPages+1); !errors.As(err, &remote) || remote.Code != "bad_number" {

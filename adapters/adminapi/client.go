@@ -78,8 +78,7 @@ func (c *Client) RotateToken(ctx context.Context) error {
 	return err
 }
 
-// Pages lists at most limit (1..MaxPages) pages, newest first. A switched-off
-// index is ErrIndexOff.
+// Pages lists at most limit (1..MaxPages) pages, newest first.
 func (c *Client) Pages(ctx context.Context, limit int) ([]Page, error) {
 	return call[[]Page](ctx, c, http.MethodGet, "/v1/pages?"+url.Values{"limit": {strconv.Itoa(limit)}}.Encode())
 }

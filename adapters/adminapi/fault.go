@@ -8,9 +8,6 @@ import (
 	"plexus/ports"
 )
 
-// ErrIndexOff: the page index is switched off.
-var ErrIndexOff = errors.New("the page index is switched off")
-
 // RemoteError is a failure that the host reported and this package has no
 // error value for.
 type RemoteError struct {
@@ -42,10 +39,7 @@ var (
 	errBusy       = requestError{fault{http.StatusServiceUnavailable, "busy", "Too many requests at once; try again."}}
 )
 
-const (
-	codeUnknownExtension = "unknown_extension"
-	codeIndexOff         = "index_off"
-)
+const codeUnknownExtension = "unknown_extension"
 
 // faultOf is the one place where errors become statuses.
 func faultOf(err error) fault {
@@ -55,19 +49,14 @@ func faultOf(err error) fault {
 		return wrong.fault
 	case errors.Is(err, ports.ErrExtensionUnknown):
 		return fault{http.StatusNotFound, codeUnknownExtension, "There is no extension with this number."}
-	case errors.Is(err, ErrIndexOff):
-		return fault{http.StatusConflict, codeIndexOff, "The page index is switched off (index.enabled)."}
 	}
 	return fault{http.StatusInternalServerError, "failed", "It did not work; the host's log says why."}
 }
 
 // errorOf is its other direction.
 func errorOf(f Fault) error {
-	switch f.Code {
-	case codeUnknownExtension:
+	if f.Code == codeUnknownExtension {
 		return ports.ErrExtensionUnknown
-	case codeIndexOff:
-		return ErrIndexOff
 	}
 	return &RemoteError{Code: f.Code, Message: f.Message}
 }

@@ -37,7 +37,7 @@ type Shelf interface {
 	ClearPages(ctx context.Context) (int, error)
 }
 
-// Config wires a server. Shelf nil means that the index is switched off.
+// Config wires a server; every field is required.
 type Config struct {
 	Desk   Desk
 	Shelf  Shelf
@@ -184,9 +184,6 @@ func (s *server) pages(r *http.Request) (any, error) {
 	if err != nil || limit < 1 || limit > MaxPages {
 		return nil, errNumber
 	}
-	if s.Shelf == nil {
-		return nil, ErrIndexOff
-	}
 	rows, err := s.Shelf.Pages(r.Context(), limit)
 	list := make([]Page, 0, len(rows))
 	for _, row := range rows {
@@ -196,9 +193,6 @@ func (s *server) pages(r *http.Request) (any, error) {
 }
 
 func (s *server) clear(r *http.Request) (any, error) {
-	if s.Shelf == nil {
-		return nil, ErrIndexOff
-	}
 	n, err := s.Shelf.ClearPages(r.Context())
 	return Cleared{Pages: n}, err
 }

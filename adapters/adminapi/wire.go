@@ -72,7 +72,7 @@ type Status struct {
 	Model         Model       `json:"model"`
 	Index         Index       `json:"index"`
 	Connections   int         `json:"connections"` // live NERVE connections
-	Latency       Latency     `json:"latency"`
+	Queries       Queries     `json:"queries"`
 	Waiting       []Extension `json:"waiting"` // extensions that wait to be allowed
 	Refused       []Refusal   `json:"refused"` // newest first
 }
@@ -84,14 +84,27 @@ type Listeners struct {
 	Token   string `json:"token_file"`        // path of the file, never its content
 }
 
-// Service is one thing the host calls out to.
+// Reach says what became of a try to reach a service just now.
+type Reach string
+
+// The values of Reach.
+const (
+	Off         Reach = "off"     // switched off
+	BuiltIn     Reach = "builtin" // part of the host
+	Reachable   Reach = "reachable"
+	Unreachable Reach = "unreachable"
+	NotFound    Reach = "not_found" // looked for, and none runs on this machine
+)
+
+// Service is one thing the host may call out to.
 type Service struct {
-	Kind    string     `json:"kind"`          // as in the configuration
-	URL     string     `json:"url,omitempty"` // without user, query or fragment
-	State   string     `json:"state"`         // unused, ok, failing, off
-	LastOK  *time.Time `json:"last_ok,omitempty"`
-	Failed  *time.Time `json:"last_failure,omitempty"`
-	Problem string     `json:"problem,omitempty"` // why it failed last, without key or query
+	Kind        string     `json:"kind"`          // as in the configuration
+	URL         string     `json:"url,omitempty"` // as in the configuration
+	Reach       Reach      `json:"reach"`
+	Problem     string     `json:"problem,omitempty"` // why it is unreachable, without key or question
+	Failures    int64      `json:"failures"`          // since the start
+	LastFailure *time.Time `json:"last_failure,omitempty"`
+	LastCause   string     `json:"last_cause,omitempty"`
 }
 
 // Model is the model in use and the ones that were found on this machine.
@@ -110,14 +123,24 @@ type Found struct {
 	Config  string `json:"config"` // the lines of the configuration file that take it
 }
 
-// Index says whether pages are remembered.
+// Index says whether pages are remembered, and how many are.
 type Index struct {
-	Enabled bool `json:"enabled"`
-	Shared  bool `json:"shared"`
+	Enabled bool  `json:"enabled"`
+	Shared  bool  `json:"shared"`
+	Pages   int   `json:"pages"`
+	Bytes   int64 `json:"bytes"` // of their texts
 }
 
-// Latency is the time from question to first result or token of the last
-// answers, in milliseconds. Count 0: none yet.
+// Queries counts the work since the start.
+type Queries struct {
+	Answered    int64   `json:"answered"`
+	Cancelled   int64   `json:"cancelled"`
+	Refused     int64   `json:"refused"`
+	FirstResult Latency `json:"first_result"` // from the query to its results
+	Answer      Latency `json:"answer"`       // from the query to the end of its answer
+}
+
+// Latency is measured over the last queries, in milliseconds. Count 0: none yet.
 type Latency struct {
 	Count int     `json:"count"`
 	P50   float64 `json:"p50_ms"`

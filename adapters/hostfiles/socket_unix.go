@@ -83,15 +83,24 @@ func answers(ctx context.Context, path string) bool {
 	return !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, fs.ErrNotExist)
 }
 
+// OwnSocket checks that path is a socket that this account has made; anything
+// else is a *RefusedError.
+func OwnSocket(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return fmt.Errorf("looking at socket: %w", err)
+	}
+	if !ownedByUs(info) || info.Mode().Type() != fs.ModeSocket {
+		return &RefusedError{Path: path, Reason: "it is not a socket of this account"}
+	}
+	return nil
+}
+
 // DialUnix connects to a socket whose file and whose listening process belong
 // to this account; anything else is a *RefusedError and nothing was sent.
 func DialUnix(ctx context.Context, path string) (net.Conn, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return nil, fmt.Errorf("looking at socket: %w", err)
-	}
-	if !ownedByUs(info) || info.Mode().Type() != fs.ModeSocket {
-		return nil, &RefusedError{Path: path, Reason: "it is not a socket of this account"}
+	if err := OwnSocket(path); err != nil {
+		return nil, err
 	}
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "unix", path)

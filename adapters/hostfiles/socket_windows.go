@@ -17,6 +17,9 @@ func ListenUnix(_ context.Context, path, flag string) (l *PeerListener, warnings
 	return nil, nil, errors.Join(checkSocketPath(path, flag), ErrNoUnixSockets)
 }
 
+// OwnSocket is ErrNoUnixSockets here.
+func OwnSocket(string) error { return ErrNoUnixSockets }
+
 // DialUnix is ErrNoUnixSockets here.
 func DialUnix(context.Context, string) (net.Conn, error) { return nil, ErrNoUnixSockets }
 

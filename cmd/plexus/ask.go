@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"plexus/adapters/hostfiles"
+	"plexus/adapters/nerveclient"
+	"plexus/domain/answers"
+	"plexus/domain/framing"
+	"plexus/domain/text"
+)
+
+const askNotes = `Asks the running host. The results are printed first, numbered as the answer
+quotes them, then the answer as it comes. Ctrl-C stops it at the host too. The
+flags may come before or after the question.`
+
+// maxResultsAsked is the default of --max-results.
+const maxResultsAsked = 5
+
+// errNoAnswer: nothing but a notice came, or less than a whole answer. What
+// there was has been printed.
+var errNoAnswer = errors.New("there is no complete answer")
+
+func ask(ctx context.Context, p *program, args []string) error {
+	fs := p.flags(`ask [flags] "question"`, askNotes)
+	dataDir := p.addDataDir(fs)
+	var q framing.SearchQuery
+	fs.StringVar(&q.Context.URL, "url", "", "address of the `page` that the question is about")
+	fs.StringVar(&q.Context.Title, "title", "", "`title` of that page")
+	fs.StringVar(&q.Context.Selection, "selection", "", "`text` that is selected on it")
+	fs.StringVar(&q.Context.Extract, "extract", "", "`text` of the page")
+	fs.IntVar(&q.MaxResults, "max-results", maxResultsAsked, fmt.Sprintf("`number` of results, 1 to %d", framing.MaxResults))
+	noSearch := fs.Bool("no-search", false, "answer from the page alone")
+	asJSON := fs.Bool("json", false, "print one JSON object when everything is there")
+	words, err := p.parse(fs, args)
+	if err != nil {
+		return err
+	}
+	q.Query, q.Search = strings.TrimSpace(strings.Join(words, " ")), !*noSearch
+	switch {
+	case q.Query == "":
+		return usagef(`ask what? Like this: plexus ask "your question"`)
+	case q.MaxResults < 1 || q.MaxResults > framing.MaxResults:
+		return usagef("--max-results has to be a number from 1 to %d", framing.MaxResults)
+	}
+	dir, err := dataDir()
+	if err != nil {
+		return err
+	}
+	return p.askHost(ctx, dir, q, *asJSON)
+}
+
+func (p *program) askHost(ctx context.Context, dataDir string, q framing.SearchQuery, asJSON bool) error {
+	client, err := dialNerve(ctx, dataDir)
+	if err != nil {
+		return err
+	}
+	defer client.Close() //nolint:errcheck // the answer is there, or its error
+	out := newPrinter(p.stdout)
+	if asJSON {
+		out = newPrinter(io.Discard)
+	}
+	err = client.Ask(ctx, q, nerveclient.Receiver{Results: out.results, Token: out.token})
+	switch {
+	case ctx.Err() != nil:
+		out.end()
+		return ctx.Err()
+	case err != nil && !errors.Is(err, nerveclient.ErrClosed):
+		out.end()
+		return fmt.Errorf("asking the host: %w", err)
+	case err != nil:
+		out.answer.Complete = false
+	}
+	out.end()
+	if asJSON {
+		if err := json.NewEncoder(p.stdout).Encode(out.answer); err != nil {
+			return fmt.Errorf("printing the answer: %w", err)
+		}
+	}
+	return out.verdict(err)
+}
+
+// dialNerve connects to the NERVE socket of the host that runs on dataDir.
+func dialNerve(ctx context.Context, dataDir string) (*nerveclient.Client, error) {
+	run, err := hostfiles.ReadRun(dataDir)
+	if err != nil {
+		return nil, whyUnreachable(dataDir, err)
+	}
+	if run.NerveSocket == "" {
+		return nil, errors.New("this host has no NERVE socket, which ask needs")
+	}
+	if err := hostfiles.OwnSocket(run.NerveSocket); err != nil {
+		return nil, whyUnreachable(dataDir, err)
+	}
+	client, err := nerveclient.DialUnix(ctx, run.NerveSocket)
+	if err != nil {
+		return nil, whyUnreachable(dataDir, err)
+	}
+	return client, nil
+}
+
+// askedAnswer is what --json prints. Its texts are as they came; JSON escapes
+// control characters by itself.
+type askedAnswer struct {
+	Results  []askedResult `json:"results"`
+	TookMS   int64         `json:"took_ms"` // of the search; 0 without one
+	Answer   string        `json:"answer"`
+	Complete bool          `json:"complete"`
+	Notice   string        `json:"notice"` // one of the host's fixed sentences, or ""
+}
+
+type askedResult struct {
+	URL     string  `json:"url"`
+	Title   string  `json:"title"`
+	Snippet string  `json:"snippet"`
+	Score   float32 `json:"score"`
+}
+
+// printer shows an answer as it comes and remembers it. Nothing from outside
+// reaches the terminal without being made harmless.
+type printer struct {
+	w      io.Writer
+	answer askedAnswer
+	said   strings.Builder
+	midway bool // the last line has no end yet
+}
+
+func newPrinter(w io.Writer) *printer {
+	return &printer{w: w, answer: askedAnswer{Results: []askedResult{}}}
+}
+
+func (o *printer) results(r framing.SearchResult) {
+	o.answer.TookMS = r.TookMS
+	for i, one := range r.Results {
+		o.answer.Results = append(o.answer.Results, askedResult(one))
+		o.printf("[%d] %s\n    %s\n", i+1, text.Printable(one.Title), text.Printable(one.URL))
+		if one.Snippet != "" {
+			o.printf("    %s\n", text.Printable(text.CutRunes(one.Snippet, 200)))
+		}
+	}
+	if len(r.Results) > 0 {
+		o.printf("\n")
+	}
+}
+
+func (o *printer) token(piece string, final bool) {
+	if final {
+		if kind, ok := answers.IsNotice(piece); ok {
+			o.answer.Notice = strings.TrimSpace(piece)
+			o.answer.Complete = kind != answers.Interrupted && o.said.Len() > 0
+		} else {
+			o.answer.Complete = true
+			o.said.WriteString(piece)
+		}
+	} else {
+		o.said.WriteString(piece)
+	}
+	if piece != "" {
+		o.printf("%s", text.PrintableLines(piece))
+		o.midway = !strings.HasSuffix(piece, "\n")
+	}
+}
+
+// end closes the last line.
+func (o *printer) end() {
+	o.answer.Answer = o.said.String()
+	if o.midway {
+		o.printf("\n")
+		o.midway = false
+	}
+}
+
+// verdict decides whether the command has done what it was asked for.
+func (o *printer) verdict(err error) error {
+	switch {
+	case err != nil:
+		return fmt.Errorf("the host ended before the answer did: %w", err)
+	case o.answer.Complete && (o.answer.Answer != "" || len(o.answer.Results) > 0):
+		return nil
+	}
+	return errNoAnswer
+}
+
+func (o *printer) printf(format string, args ...any) { _, _ = fmt.Fprintf(o.w, format, args...) }

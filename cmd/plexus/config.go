@@ -1,0 +1,302 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"plexus/adapters/hostfiles"
+	"plexus/domain/admission"
+)
+
+// config is everything that can be set. Zero limits mean the defaults of the
+// packages that have them.
+type config struct {
+	language       string // en or zh-CN
+	nerveAddr      netip.AddrPort
+	nerveSocket    string
+	nerveTokenFile string
+	logFormat      string
+	logLevel       string
+	allowedOrigins []string
+	searchKind     string
+	searchURL      string
+	searchKeyFile  string
+	searchKey      admission.Secret
+	indexEnabled   bool
+	indexShared    bool
+	modelKind      string
+	modelURL       string
+	modelName      string
+	modelKeyFile   string
+	modelKey       admission.Secret
+	modelPlainHTTP bool
+	limits         limits
+}
+
+// limits are the bounds of the work at once and of waiting.
+type limits struct {
+	connections, handshakes, searches, generations int
+	searchConnect, searchTotal                     time.Duration
+	modelFirstByte, modelBetween, modelTotal       time.Duration
+}
+
+// sources are where settings come from, besides the defaults.
+type sources struct {
+	file    string              // path
+	named   bool                // by the owner, so that it has to exist
+	flags   map[string][]string // setting flag → values
+	dataDir string
+}
+
+// defaults of one machine and its environment.
+func (p *program) defaults(dataDir string) (config, error) {
+	tokenFile, err := p.places().NerveToken()
+	return config{
+		language:       p.defaultLanguage(),
+		nerveAddr:      netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 9001),
+		nerveSocket:    p.places().NerveSocket(dataDir),
+		nerveTokenFile: tokenFile,
+		logFormat:      "text",
+		logLevel:       "info",
+		searchKind:     "local",
+		indexEnabled:   true,
+		modelKind:      "auto",
+	}, err
+}
+
+// defaultLanguage reads the locale; a machine without one gets Chinese.
+func (p *program) defaultLanguage() string {
+	for _, name := range []string{"PROMPT_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"} {
+		locale, _, _ := strings.Cut(p.getenv(name), ".")
+		switch {
+		case locale == "":
+			continue
+		case locale == "C" || locale == "POSIX" || strings.HasPrefix(strings.ToLower(locale), "zh"):
+			return "zh-CN"
+		}
+		return "en"
+	}
+	return "zh-CN"
+}
+
+// loadConfig puts flags over environment over file over defaults. It reports
+// every problem at once and logs nothing; warnings are for the log.
+func (p *program) loadConfig(src sources) (c config, warnings []string, err error) {
+	c, noHome := p.defaults(src.dataDir)
+	problems := p.readFile(&c, src)
+	problems = append(problems, p.readEnvironment(&c)...)
+	for _, s := range settings() {
+		problems = append(problems, apply(&c, s, "--"+s.flag, src.flags[s.flag])...)
+	}
+	if noHome != nil && c.nerveTokenFile == "" {
+		problems = append(problems, fmt.Errorf("the host token has no place: %w, or --nerve-token-file", noHome))
+	}
+	warnings, more := p.readSecrets(&c)
+	problems = append(problems, more...)
+	problems = append(problems, c.contradictions()...)
+	warnings = append(warnings, p.unknownVariables()...)
+	return c, warnings, errors.Join(problems...)
+}
+
+// apply sets one setting from the texts of one source, called where.
+func apply(c *config, s setting, where string, values []string) []error {
+	if s.kind == isList && len(values) > 0 {
+		c.allowedOrigins = nil // a higher source replaces the list of a lower one
+	}
+	var problems []error
+	for _, value := range values {
+		if err := s.set(c, value); err != nil {
+			problems = append(problems, fmt.Errorf("%s %w", where, err))
+		}
+	}
+	return problems
+}
+
+func (p *program) readFile(c *config, src sources) []error {
+	b, err := os.ReadFile(src.file)
+	if errors.Is(err, fs.ErrNotExist) && !src.named {
+		return nil
+	}
+	if err != nil {
+		return []error{fmt.Errorf("reading the configuration: %w", err)}
+	}
+	var tree map[string]any
+	if err := toml.Unmarshal(b, &tree); err != nil {
+		return []error{fmt.Errorf("%s: %w", src.file, err)}
+	}
+	values := make(map[string]any)
+	flatten(values, "", tree)
+	var problems []error
+	for _, s := range settings() {
+		value, ok := values[s.key]
+		if !ok {
+			continue
+		}
+		delete(values, s.key)
+		texts, err := s.kind.texts(value)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %s %w", src.file, s.key, err))
+			continue
+		}
+		problems = append(problems, apply(c, s, src.file+": "+s.key, texts)...)
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		problems = append(problems, fmt.Errorf("%s: there is no setting %s", src.file, key))
+	}
+	return problems
+}
+
+// flatten turns nested tables into dotted keys.
+func flatten(into map[string]any, prefix string, tree map[string]any) {
+	for key, value := range tree {
+		if table, ok := value.(map[string]any); ok {
+			flatten(into, prefix+key+".", table)
+			continue
+		}
+		into[prefix+key] = value
+	}
+}
+
+// texts checks the TOML type of a value and spells it as a flag would.
+func (k kind) texts(value any) ([]string, error) {
+	switch v := value.(type) {
+	case string:
+		if k == isText {
+			return []string{v}, nil
+		}
+	case bool:
+		if k == isBool {
+			return []string{fmt.Sprint(v)}, nil
+		}
+	case int64:
+		if k == isNumber {
+			return []string{fmt.Sprint(v)}, nil
+		}
+	case []any:
+		texts := make([]string, 0, len(v))
+		for _, entry := range v {
+			if s, ok := entry.(string); ok && k == isList {
+				texts = append(texts, s)
+			}
+		}
+		if k == isList && len(texts) == len(v) {
+			return texts, nil
+		}
+	}
+	return nil, fmt.Errorf("has to be %s", k)
+}
+
+func (p *program) readEnvironment(c *config) []error {
+	var problems []error
+	for _, s := range settings() {
+		value := p.getenv(s.env())
+		if value == "" {
+			continue
+		}
+		values := []string{value}
+		if s.kind == isList {
+			values = strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+		}
+		problems = append(problems, apply(c, s, s.env(), values)...)
+	}
+	// The name under which existing extensions of NERVE tell their ID.
+	if id := p.getenv("ANVESHA_EXTENSION_ID"); id != "" {
+		if err := addOrigin(c, "chrome-extension://"+id); err != nil {
+			problems = append(problems, fmt.Errorf("ANVESHA_EXTENSION_ID %w", err))
+		}
+	}
+	return problems
+}
+
+// secretVariables name the keys that may stand in the environment. The file of
+// each can be named there too, by the setting's own variable.
+const (
+	searchKeyVariable = "PLEXUS_SEARCH_API_KEY"
+	modelKeyVariable  = "PLEXUS_MODEL_API_KEY"
+)
+
+func (p *program) readSecrets(c *config) (warnings []string, problems []error) {
+	for _, one := range []struct {
+		variable, file string
+		secret         *admission.Secret
+	}{
+		{searchKeyVariable, c.searchKeyFile, &c.searchKey},
+		{modelKeyVariable, c.modelKeyFile, &c.modelKey},
+	} {
+		value := p.getenv(one.variable)
+		switch {
+		case value != "" && one.file != "":
+			problems = append(problems, fmt.Errorf("%s is set, and a file with the key too: leave one of them out", one.variable))
+		case value != "":
+			if err := hostfiles.CheckSecret(value); err != nil {
+				problems = append(problems, fmt.Errorf("%s: %w", one.variable, err))
+			}
+			*one.secret = admission.NewSecret(value)
+		case one.file != "":
+			secret, said, err := hostfiles.ReadSecret(one.file)
+			warnings = append(warnings, said...)
+			if err != nil {
+				problems = append(problems, err)
+			}
+			*one.secret = secret
+		}
+	}
+	return warnings, problems
+}
+
+// contradictions are settings that would silently do nothing.
+func (c *config) contradictions() []error {
+	var problems []error
+	if c.searchKind == "local" || c.searchKind == "none" {
+		if c.searchURL != "" || !c.searchKey.Empty() {
+			problems = append(problems, fmt.Errorf("search.url or a search key is set, but search.kind is %q: set it to anvesha, searxng or brave", c.searchKind))
+		}
+	}
+	if c.searchKind == "local" && !c.indexEnabled {
+		problems = append(problems, errors.New("search.kind is \"local\", but index.enabled is false: set search.kind to none"))
+	}
+	if c.modelKind != "openai" && (c.modelURL != "" || c.modelName != "" || !c.modelKey.Empty()) {
+		problems = append(problems, fmt.Errorf("model.base_url, model.name or a model key is set, but model.kind is %q: set it to openai", c.modelKind))
+	}
+	return problems
+}
+
+// unknownVariables finds PLEXUS_ names that nothing reads. They are not errors:
+// the environment is shared with other programs.
+func (p *program) unknownVariables() []string {
+	known := []string{"PLEXUS_DATA_DIR", "PLEXUS_CONFIG", "PLEXUS_READY_FILE", searchKeyVariable, modelKeyVariable}
+	for _, s := range settings() {
+		known = append(known, s.env())
+	}
+	var warnings []string
+	for _, entry := range p.environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, "PLEXUS_") && !slices.Contains(known, name) {
+			warnings = append(warnings, fmt.Sprintf("the environment variable %s is not known and was ignored", name))
+		}
+	}
+	return warnings
+}
+
+// configFile finds the configuration: flag, environment, default.
+func (p *program) configFile(given string) (path string, named bool, err error) {
+	if given == "" {
+		given = p.getenv("PLEXUS_CONFIG")
+	}
+	if given != "" {
+		path, err = filepath.Abs(given)
+		return path, true, err
+	}
+	path, err = p.places().ConfigFile()
+	return path, false, err
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"plexus/adapters/adminapi"
+	"plexus/domain/admission"
+	"plexus/domain/text"
+	"plexus/ports"
+)
+
+const extensionsUsage = "extensions list | allow ID | remove [--forget] ID"
+
+const extensionsNotes = `An extension that knocks for the first time waits until it is allowed. Its panel
+and the list show the same four digits: compare them, so that no look-alike
+slips in. remove ends its connections and keeps it out; with --forget its row is
+deleted and its next knock waits like a first one. In place of the number, the
+origin may be given where only one row has it.`
+
+func extensions(ctx context.Context, p *program, args []string) error {
+	fs := p.flags(extensionsUsage, extensionsNotes)
+	dataDir := p.addDataDir(fs)
+	asJSON := fs.Bool("json", false, "print JSON")
+	forget := fs.Bool("forget", false, "with remove: delete the row instead of blocking it")
+	words, err := p.parse(fs, args)
+	if err != nil {
+		return err
+	}
+	dir, err := dataDir()
+	if err != nil {
+		return err
+	}
+	switch verb := strings.Join(words[:min(1, len(words))], ""); {
+	case verb == "list" && len(words) == 1:
+		return p.listExtensions(ctx, dir, *asJSON)
+	case verb == "allow" && len(words) == 2 && !*forget:
+		return p.changeExtension(ctx, dir, words[1], *asJSON, allowed, (*adminapi.Client).AllowExtension)
+	case verb == "remove" && len(words) == 2 && !*forget:
+		return p.changeExtension(ctx, dir, words[1], *asJSON, removed, (*adminapi.Client).RemoveExtension)
+	case verb == "remove" && len(words) == 2:
+		return p.changeExtension(ctx, dir, words[1], *asJSON, forgotten, forgetExtension)
+	}
+	return usagef("usage: plexus %s", extensionsUsage)
+}
+
+// What is printed after a change; %s is the extension.
+const (
+	allowed   = "%s is allowed. Nothing has to be restarted; its panel connects by itself.\n"
+	removed   = "%s is removed: its connections are closed and it is kept out.\n"
+	forgotten = "%s is forgotten: its connections are closed, and its next knock waits like a first one.\n"
+)
+
+func (p *program) listExtensions(ctx context.Context, dir string, asJSON bool) error {
+	rows, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) ([]adminapi.Extension, error) {
+		return c.Extensions(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return p.printJSON(rows)
+	}
+	if len(rows) == 0 {
+		p.outf("No extension has knocked yet. Load the one in web/extension and open its panel.\n")
+		return nil
+	}
+	p.printExtensions(rows)
+	return nil
+}
+
+func (p *program) printExtensions(rows []adminapi.Extension) {
+	waiting := false
+	p.outf("%4s  %-6s  %-8s  %-16s  %s\n", "ID", "DIGITS", "STATE", "LAST SEEN", "ORIGIN")
+	for _, row := range rows {
+		waiting = waiting || row.State == string(admission.Waiting)
+		digits := row.Digits
+		if digits == "" {
+			digits = "-"
+		}
+		p.outf("%4d  %-6s  %-8s  %-16s  %s\n", row.ID, digits, row.State, row.LastSeen.Local().Format("2006-01-02 15:04"), text.Printable(row.Origin))
+	}
+	if waiting {
+		p.outf("\nCompare the digits of a waiting one with those in its panel, then let it in:\n    plexus extensions allow ID\n")
+	}
+}
+
+type changer = func(*adminapi.Client, context.Context, int64) (adminapi.Extension, error)
+
+func (p *program) changeExtension(ctx context.Context, dir, which string, asJSON bool, done string, change changer) error {
+	row, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (adminapi.Extension, error) {
+		id, err := findExtension(ctx, c, which)
+		if err != nil {
+			return adminapi.Extension{}, err
+		}
+		return change(c, ctx, id)
+	})
+	if errors.Is(err, ports.ErrExtensionUnknown) {
+		return fmt.Errorf("there is no extension %s. plexus extensions list shows them", which)
+	}
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return p.printJSON(row)
+	}
+	p.outf(done, describe(row))
+	return nil
+}
+
+// forgetExtension gives back the row as it was.
+func forgetExtension(c *adminapi.Client, ctx context.Context, id int64) (adminapi.Extension, error) {
+	rows, err := c.Extensions(ctx)
+	if err != nil {
+		return adminapi.Extension{}, err
+	}
+	for _, row := range rows {
+		if row.ID == id {
+			return row, c.ForgetExtension(ctx, id)
+		}
+	}
+	return adminapi.Extension{}, ports.ErrExtensionUnknown
+}
+
+// findExtension takes a number, or an origin that only one row has.
+func findExtension(ctx context.Context, c *adminapi.Client, which string) (int64, error) {
+	if id, err := strconv.ParseInt(which, 10, 64); err == nil {
+		if id < 1 {
+			return 0, ports.ErrExtensionUnknown
+		}
+		return id, nil
+	}
+	rows, err := c.Extensions(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var match []adminapi.Extension
+	for _, row := range rows {
+		if row.Origin == which {
+			match = append(match, row)
+		}
+	}
+	switch len(match) {
+	case 0:
+		return 0, ports.ErrExtensionUnknown
+	case 1:
+		return match[0].ID, nil
+	}
+	var choices strings.Builder
+	for _, row := range match {
+		fmt.Fprintf(&choices, "\n    %d  digits %s  %s", row.ID, row.Digits, row.State)
+	}
+	return 0, usagef("several rows have this origin; say which by its number:%s", choices.String())
+}
+
+func describe(row adminapi.Extension) string {
+	s := fmt.Sprintf("Extension %d (%s", row.ID, text.Printable(row.Origin))
+	if row.Digits != "" {
+		s += ", digits " + row.Digits
+	}
+	return s + ")"
+}
+
+// printJSON prints one value for other programs.
+func (p *program) printJSON(value any) error {
+	enc := json.NewEncoder(p.stdout)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(value); err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	return nil
+}
+
+// ago spells how long since t, for people.
+func ago(t, now time.Time) string {
+	d := now.Sub(t)
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}

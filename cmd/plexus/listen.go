@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"plexus/adapters/hostfiles"
+)
+
+// listeners are what this process has opened. The sockets are nil where the
+// system has none.
+type listeners struct {
+	nerve       net.Listener
+	nerveSocket net.Listener
+	adminSocket net.Listener
+}
+
+// openListeners opens all of them or none.
+func openListeners(ctx context.Context, cfg config, dataDir string, log *slog.Logger, done *closers) (*listeners, error) {
+	l := &listeners{}
+	var lc net.ListenConfig
+	nerve, err := lc.Listen(ctx, "tcp", cfg.nerveAddr.String())
+	if err != nil {
+		return nil, whyTaken(ctx, cfg.nerveAddr, err)
+	}
+	done.add(nerve.Close)
+	l.nerve = nerve
+	warnOtherFamily(ctx, nerve.Addr(), log)
+	if !hostfiles.UnixSockets {
+		return l, nil
+	}
+	if l.nerveSocket, err = openSocket(ctx, cfg.nerveSocket, "--nerve-socket", log, done); err != nil {
+		return nil, err
+	}
+	l.adminSocket, err = openSocket(ctx, filepath.Join(dataDir, hostfiles.AdminSocketName), "--data-dir", log, done)
+	return l, err
+}
+
+func openSocket(ctx context.Context, path, flag string, log *slog.Logger, done *closers) (net.Listener, error) {
+	l, warnings, err := hostfiles.ListenUnix(ctx, path, flag)
+	if errors.Is(err, hostfiles.ErrSocketAnswers) {
+		return nil, fmt.Errorf("%w. Stop it first, or choose another place with %s", err, flag)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, warning := range warnings {
+		log.Warn(warning)
+	}
+	done.add(l.Close)
+	return l, nil
+}
+
+// whyTaken says what to do about an address that cannot be listened on.
+func whyTaken(ctx context.Context, addr netip.AddrPort, err error) error {
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("listening for NERVE on %s: %w. Choose another address with --nerve-addr", addr, err)
+	}
+	who := "another program"
+	if plexusAnswers(ctx, addr) {
+		who = "another Plexus"
+	}
+	return fmt.Errorf("port %d on %s is taken by %s. Stop that one, or choose another port with --nerve-addr %s:0",
+		addr.Port(), addr.Addr(), who, addr.Addr())
+}
+
+// plexusAnswers asks the listener what it is, as the extension does: with the
+// origin of an extension and an empty body.
+func plexusAnswers(ctx context.Context, addr netip.AddrPort) bool {
+	ctx, stop := context.WithTimeout(ctx, 500*time.Millisecond)
+	defer stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr.String()+"/", nil)
+	if err != nil {
+		return false
+	}
+	req.Header.Set("Origin", "chrome-extension://plexus")
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close() //nolint:errcheck // read as far as it is wanted
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
+	return err == nil && strings.Contains(string(body), `"product":"plexus"`)
+}
+
+// warnOtherFamily looks whether somebody else has the same port at ::1, where a
+// program that says localhost may end up.
+func warnOtherFamily(ctx context.Context, addr net.Addr, log *slog.Logger) {
+	tcp, ok := addr.(*net.TCPAddr)
+	if !ok || tcp.AddrPort().Addr().Unmap() != netip.AddrFrom4([4]byte{127, 0, 0, 1}) {
+		return
+	}
+	other := netip.AddrPortFrom(netip.IPv6Loopback(), tcp.AddrPort().Port()).String()
+	var lc net.ListenConfig
+	probe, err := lc.Listen(ctx, "tcp", other)
+	if err == nil {
+		_ = probe.Close() // it was only a question
+		return
+	}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		log.Warn("another program listens at the same port of ::1; programs that say localhost may reach it instead, so let them say 127.0.0.1", "address", other)
+	}
+}

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"plexus/adapters/adminapi"
+	"plexus/adapters/hostfiles"
+)
+
+// Time limits of starting and stopping.
+const (
+	lockPatience = time.Second     // a command may look at the lock just now
+	stopLimit    = 4 * time.Second // for connections; the whole stop has 5 s
+	warmLimit    = 5 * time.Second
+)
+
+const serveNotes = `Runs the host until it is interrupted. It works with nothing configured; every
+flag is also an environment variable PLEXUS_<NAME>, and most are keys of the
+configuration file. The order is flag, environment, file, default.`
+
+// serveOptions are the flags that are no settings.
+type serveOptions struct {
+	dataDir   string
+	readyFile string
+	config    config
+	warnings  []string
+}
+
+func serve(ctx context.Context, p *program, args []string) error {
+	opts, err := p.parseServe(args)
+	if err != nil {
+		return err
+	}
+	log := newLogger(p.stderr, opts.config.logFormat, opts.config.logLevel)
+	services, err := buildServices(opts.config, log)
+	if err != nil {
+		return configError(err)
+	}
+	for _, warning := range opts.warnings {
+		log.Warn(warning)
+	}
+	i := &instance{program: p, opts: opts, log: log, services: services, started: time.Now()}
+	defer func() { _ = services.close.close() }() // they only drop idle connections
+	return i.run(ctx)
+}
+
+func (p *program) parseServe(args []string) (serveOptions, error) {
+	fs := p.flags("serve [flags]", serveNotes)
+	dataDir := p.addDataDir(fs)
+	configPath := fs.String("config", "", "configuration `file` (PLEXUS_CONFIG)")
+	readyFile := fs.String("ready-file", p.getenv("PLEXUS_READY_FILE"), "`file` that is written once everything accepts connections (PLEXUS_READY_FILE)")
+	given := make(map[string][]string)
+	for _, s := range settings() {
+		if s.flag != "" {
+			fs.Func(s.flag, s.about+" ("+s.env()+")", func(value string) error {
+				given[s.flag] = append(given[s.flag], value)
+				return nil
+			})
+		}
+	}
+	if err := p.parseNone(fs, args); err != nil {
+		return serveOptions{}, err
+	}
+	dir, err := dataDir()
+	if err != nil {
+		return serveOptions{}, err
+	}
+	file, named, err := p.configFile(*configPath)
+	if err != nil {
+		return serveOptions{}, fmt.Errorf("finding the configuration: %w", err)
+	}
+	cfg, warnings, err := p.loadConfig(sources{file: file, named: named, flags: given, dataDir: dir})
+	if err != nil {
+		// The faults of search and model settings belong to the same list.
+		_, more := buildServices(cfg, slog.New(slog.DiscardHandler))
+		return serveOptions{}, configError(errors.Join(err, more))
+	}
+	return serveOptions{dataDir: dir, readyFile: *readyFile, config: cfg, warnings: warnings}, nil
+}
+
+// configError is a usage error that lists every fault, one a line.
+func configError(err error) error {
+	return usagef("the configuration cannot be used:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+}
+
+// instance is one life of the host process.
+type instance struct {
+	*program
+	opts     serveOptions
+	log      *slog.Logger
+	services *services
+	started  time.Time
+
+	done      closers
+	listeners *listeners
+	store     *store
+}
+
+// run starts everything, waits for the end of ctx or the first server that
+// fails, and stops everything. The lock comes first: whoever does not have it
+// touches neither the database nor a socket.
+func (i *instance) run(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, i.done.close()) }()
+	servers, err := i.start(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil // stopped while starting
+		}
+		return err
+	}
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	failed := make(chan error, len(servers))
+	for _, s := range servers {
+		serving.Go(func() {
+			if err := s.serve(s.listener); err != nil {
+				failed <- fmt.Errorf("the %s failed: %w", s.name, err)
+			}
+		})
+	}
+	warmCtx, stopWarming := context.WithTimeout(ctx, warmLimit)
+	defer stopWarming()
+	serving.Go(func() { i.warm(warmCtx) })
+
+	if err = i.announce(); err == nil {
+		select {
+		case <-ctx.Done():
+			i.log.Info("stopping")
+		case err = <-failed:
+		}
+	}
+	stopCtx, stop := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
+	defer stop()
+	if late := shutdownAll(stopCtx, servers); late != nil {
+		i.log.Warn("not everything ended in time and was cut", "error", late)
+	}
+	return err
+}
+
+func (i *instance) start(ctx context.Context) ([]stopper, error) {
+	dir, cfg := i.opts.dataDir, i.opts.config
+	warnings, err := hostfiles.PrivateDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	for _, warning := range warnings {
+		i.log.Warn(warning)
+	}
+	lock, err := hostfiles.AcquireLock(ctx, dir, lockPatience)
+	if err != nil {
+		return nil, whyLocked(dir, err)
+	}
+	i.done.add(lock.Release)
+	if i.listeners, err = openListeners(ctx, cfg, dir, i.log, &i.done); err != nil {
+		return nil, err
+	}
+	if i.store, err = openStore(ctx, cfg, dir, i.log, &i.done); err != nil {
+		return nil, err
+	}
+	h, err := newHost(cfg, i.services, i.store, i.log)
+	if err != nil {
+		return nil, err
+	}
+	servers := nerveServers(cfg, h, i.listeners, i.log)
+	if i.listeners.adminSocket != nil {
+		admin := adminapi.NewServer(adminapi.Config{
+			Desk: h, Shelf: i.store.Pages(), Status: i.statusSource(h), Log: i.log,
+		})
+		servers = append(servers, stopper{"admin socket", i.listeners.adminSocket, untilClosed(admin), admin.Shutdown})
+	}
+	return servers, nil
+}
+
+// untilClosed makes a clean end of an HTTP server no error.
+func untilClosed(s *http.Server) func(net.Listener) error {
+	return func(l net.Listener) error {
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serving: %w", err)
+		}
+		return nil
+	}
+}
+
+// whyLocked names the host that runs already, with its address.
+func whyLocked(dir string, err error) error {
+	var held *hostfiles.LockedError
+	if !errors.As(err, &held) {
+		return err
+	}
+	where := ""
+	if run, err := hostfiles.ReadRun(dir); err == nil && run.Nerve != "" {
+		where = ", NERVE at " + run.Nerve
+	}
+	return fmt.Errorf("%w%s. Stop it first, or give this one a place of its own with --data-dir", held, where)
+}
+
+// warm opens connections ahead of the first question and looks for a model on
+// this machine. What fails here fails again, and is told, when it is used.
+func (i *instance) warm(ctx context.Context) {
+	if i.services.warm != nil {
+		if err := i.services.warm(ctx); err != nil && ctx.Err() == nil {
+			i.log.Warn("the search service cannot be reached yet", "error", err)
+		}
+	}
+	if i.services.auto != nil {
+		if err := i.services.auto.Probe(ctx); err != nil && ctx.Err() == nil {
+			i.log.Warn("looking for a model on this machine failed", "error", err)
+		}
+	}
+}
+
+// announce says, in the run file, the ready file, the log and to a person at a
+// terminal, that everything accepts.
+func (i *instance) announce() error {
+	run := hostfiles.Run{
+		PID: os.Getpid(), Version: buildVersion(), DataDir: i.opts.dataDir,
+		Nerve: i.listeners.nerve.Addr().String(),
+	}
+	if hostfiles.UnixSockets {
+		run.NerveSocket = i.listeners.nerveSocket.Addr().String()
+		run.AdminSocket = i.listeners.adminSocket.Addr().String()
+	}
+	for _, path := range []string{filepath.Join(i.opts.dataDir, hostfiles.RunName), i.opts.readyFile} {
+		if path == "" {
+			continue
+		}
+		if err := hostfiles.WriteRun(path, run); err != nil {
+			return err
+		}
+		i.done.add(func() error { return hostfiles.Remove(path) })
+	}
+	i.log.Info("ready", "version", run.Version, "nerve", run.Nerve, "nerve_socket", run.NerveSocket, "data_dir", run.DataDir,
+		"search", i.opts.config.searchKind, "model", i.opts.config.modelKind)
+	if isTerminal(i.stdout) {
+		i.outf("%s", greeting(run.Nerve, i.store.token.Token.Path()))
+	}
+	return nil
+}
+
+func isTerminal(w any) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+func greeting(address, tokenFile string) string {
+	return fmt.Sprintf(`
+Plexus is ready at ws://%s.
+
+1. Open chrome://extensions, switch on "Developer mode", press "Load unpacked"
+   and choose the folder web/extension.
+2. Open the extension's panel. It knocks, and shows four digits.
+3. In another terminal compare the digits and let it in:
+       plexus extensions list
+       plexus extensions allow ID
+
+Ask from a terminal:  plexus ask "your question"
+See what is going on: plexus status
+Programs without a browser use the token in %s.
+Ctrl-C stops Plexus.
+
+`, address, tokenFile)
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"time"
+
+	"plexus/adapters/adminapi"
+	"plexus/adapters/localmodel"
+	"plexus/adapters/sqlite"
+	"plexus/domain/admission"
+	"plexus/domain/host"
+)
+
+// reachLimit bounds one look at a service for the status.
+const reachLimit = 2 * time.Second
+
+// statusSource gathers what `plexus status` shows.
+func (i *instance) statusSource(h *host.Host) func(context.Context) (adminapi.Status, error) {
+	return func(ctx context.Context) (adminapi.Status, error) {
+		stats, err := i.store.Stats(ctx)
+		if err != nil {
+			return adminapi.Status{}, fmt.Errorf("database figures: %w", err)
+		}
+		rows, err := h.Extensions(ctx)
+		if err != nil {
+			return adminapi.Status{}, fmt.Errorf("extensions: %w", err)
+		}
+		health := h.Health()
+		s := adminapi.Status{
+			Version: buildVersion(), PID: os.Getpid(),
+			StartedAt: i.started.UTC(), UptimeSeconds: int64(time.Since(i.started).Seconds()),
+			DataDir: i.opts.dataDir, DatabaseBytes: stats.FileBytes + stats.WALBytes,
+			Nerve:       i.openListeners(),
+			Search:      i.searchStatus(ctx, health.Search),
+			Model:       i.modelStatus(ctx, health.Model),
+			Index:       i.indexStatus(stats),
+			Connections: h.LiveConnections(),
+			Queries:     queries(health),
+			Waiting:     []adminapi.Extension{},
+			Refused:     []adminapi.Refusal{},
+		}
+		for _, row := range rows {
+			if row.State == admission.Waiting {
+				s.Waiting = append(s.Waiting, adminapi.NewExtension(row))
+			}
+		}
+		for _, r := range h.Refusals() {
+			s.Refused = append(s.Refused, adminapi.Refusal{
+				Cause: string(r.Cause), Peer: r.Peer, Count: r.Count, First: r.First, Last: r.Last, Advice: r.Cause.Advice(),
+			})
+		}
+		return s, nil
+	}
+}
+
+func (i *instance) openListeners() adminapi.Listeners {
+	l := adminapi.Listeners{Address: i.listeners.nerve.Addr().String(), Token: i.store.token.Token.Path()}
+	if i.listeners.nerveSocket != nil {
+		l.Socket = i.listeners.nerveSocket.Addr().String()
+	}
+	return l
+}
+
+func (i *instance) indexStatus(stats sqlite.Stats) adminapi.Index {
+	cfg := i.opts.config
+	return adminapi.Index{Enabled: cfg.usesIndex(), Shared: cfg.indexShared, Pages: stats.Pages, Bytes: stats.PageBytes}
+}
+
+func (i *instance) searchStatus(ctx context.Context, f host.Failure) adminapi.Service {
+	cfg := i.opts.config
+	s := service(cfg.searchKind, cfg.searchURL, f)
+	switch {
+	case cfg.searchKind == "none":
+		s.Reach = adminapi.Off
+	case i.services.warm == nil:
+		s.Reach = adminapi.BuiltIn
+	default:
+		reached(&s, within(ctx, i.services.warm))
+	}
+	return s
+}
+
+func (i *instance) modelStatus(ctx context.Context, f host.Failure) adminapi.Model {
+	cfg := i.opts.config
+	m := adminapi.Model{Service: service(cfg.modelKind, cfg.modelURL, f), Name: cfg.modelName}
+	switch {
+	case cfg.modelKind == "none":
+		m.Reach = adminapi.Off
+	case i.services.model == nil:
+		m.Reach = adminapi.BuiltIn
+	case i.services.auto != nil:
+		if err := within(ctx, i.services.auto.Probe); err != nil {
+			m.Problem = err.Error()
+		}
+		addFound(&m, i.services.auto.Found())
+	default:
+		reached(&m.Service, within(ctx, func(ctx context.Context) error { return connectTo(ctx, cfg.modelURL) }))
+	}
+	return m
+}
+
+// addFound lists the models of this machine; the first that is ours is in use.
+func addFound(m *adminapi.Model, found []localmodel.Found) {
+	m.Reach = adminapi.NotFound
+	for _, f := range found {
+		used := f.Ours && m.Reach != adminapi.Reachable
+		if used {
+			m.Reach, m.Name, m.URL = adminapi.Reachable, f.Name, f.BaseURL
+		}
+		m.Found = append(m.Found, adminapi.Found{
+			Name: f.Name, BaseURL: f.BaseURL, Server: f.Server, Used: used, Config: f.ConfigLines(),
+		})
+	}
+}
+
+func service(kind, rawURL string, f host.Failure) adminapi.Service {
+	s := adminapi.Service{Kind: kind, URL: rawURL, Failures: f.Count, LastCause: f.Cause}
+	if f.Count > 0 {
+		at := f.At.UTC()
+		s.LastFailure = &at
+	}
+	return s
+}
+
+func reached(s *adminapi.Service, err error) {
+	s.Reach = adminapi.Reachable
+	if err != nil {
+		s.Reach, s.Problem = adminapi.Unreachable, err.Error()
+	}
+}
+
+func within(ctx context.Context, try func(context.Context) error) error {
+	ctx, stop := context.WithTimeout(ctx, reachLimit)
+	defer stop()
+	return try(ctx)
+}
+
+// connectTo opens and closes a TCP connection; nothing is sent.
+func connectTo(ctx context.Context, rawURL string) error {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return errors.New("the address is no URL")
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return fmt.Errorf("connecting: %w", err)
+	}
+	_ = conn.Close() // nothing was exchanged
+	return nil
+}
+
+func queries(h host.Health) adminapi.Queries {
+	return adminapi.Queries{
+		Answered: h.Answered, Cancelled: h.Cancelled, Refused: h.Refused,
+		FirstResult: latency(h.FirstResult), Answer: latency(h.Answer),
+	}
+}
+
+func latency(l host.Latency) adminapi.Latency {
+	return adminapi.Latency{Count: l.Count, P50: milliseconds(l.P50), P99: milliseconds(l.P99)}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

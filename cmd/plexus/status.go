@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"plexus/adapters/adminapi"
+	"plexus/domain/text"
+)
+
+const statusNotes = `Shows what the running host has configured, what of it can be reached, who is
+connected or waiting, and who was refused and why.`
+
+func status(ctx context.Context, p *program, args []string) error {
+	fs := p.flags("status [--json]", statusNotes)
+	dataDir := p.addDataDir(fs)
+	asJSON := fs.Bool("json", false, "print JSON")
+	if err := p.parseNone(fs, args); err != nil {
+		return err
+	}
+	dir, err := dataDir()
+	if err != nil {
+		return err
+	}
+	s, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (adminapi.Status, error) { return c.Status(ctx) })
+	if err != nil {
+		return err
+	}
+	if *asJSON {
+		return p.printJSON(s)
+	}
+	p.outf("%s", statusText(s, time.Now()))
+	return nil
+}
+
+// page is a text of labelled lines.
+type page struct{ strings.Builder }
+
+func (b *page) line(label, format string, args ...any) {
+	fmt.Fprintf(b, "%-12s%s\n", label, text.Printable(fmt.Sprintf(format, args...)))
+}
+
+func statusText(s adminapi.Status, now time.Time) string {
+	var b page
+	b.line("Plexus", "%s, process %d, up %s", s.Version, s.PID, (time.Duration(s.UptimeSeconds) * time.Second).String())
+	b.line("NERVE", "ws://%s", s.Nerve.Address)
+	if s.Nerve.Socket != "" {
+		b.line("", "%s", s.Nerve.Socket)
+	}
+	b.line("Token", "%s", s.Nerve.Token)
+	b.line("Data", "%s, database %s", s.DataDir, size(s.DatabaseBytes))
+	b.line("Search", "%s", searchText(s.Search, s.Index))
+	b.failure(s.Search, now)
+	b.line("Model", "%s", modelText(s.Model))
+	b.failure(s.Model.Service, now)
+	b.found(s.Model)
+	b.line("Index", "%s", indexText(s.Index))
+	b.line("Connections", "%d", s.Connections)
+	b.queries(s.Queries)
+	b.waiting(s.Waiting)
+	b.refused(s.Refused, now)
+	return b.String()
+}
+
+func searchText(s adminapi.Service, index adminapi.Index) string {
+	switch {
+	case s.Reach == adminapi.Off:
+		return "off (search.kind is none)"
+	case s.Reach == adminapi.BuiltIn && index.Enabled:
+		return "the pages you asked about (no search service is configured)"
+	}
+	return serviceText(s)
+}
+
+func serviceText(s adminapi.Service) string {
+	out := s.Kind
+	if s.URL != "" {
+		out += " at " + s.URL
+	}
+	if s.Reach == adminapi.Unreachable {
+		return out + ": cannot be reached: " + s.Problem
+	}
+	return out + ": can be reached"
+}
+
+func modelText(m adminapi.Model) string {
+	switch m.Reach {
+	case adminapi.Off:
+		return "off (model.kind is none): answers stay empty"
+	case adminapi.BuiltIn:
+		return "none: answers quote the page and the results"
+	case adminapi.NotFound:
+		return "none found on this machine: answers quote the page and the results"
+	}
+	return m.Name + ", " + serviceText(m.Service)
+}
+
+func indexText(i adminapi.Index) string {
+	state := "off"
+	switch {
+	case i.Enabled && i.Shared:
+		state = "on, shared between extensions"
+	case i.Enabled:
+		state = "on"
+	}
+	return fmt.Sprintf("%s; %d %s, %s of text", state, i.Pages, plural(i.Pages, "page", "pages"), size(i.Bytes))
+}
+
+func (b *page) failure(s adminapi.Service, now time.Time) {
+	if s.LastFailure != nil {
+		b.line("", "failed %d %s, last %s: %s", s.Failures, plural(int(s.Failures), "time", "times"), ago(*s.LastFailure, now), s.LastCause)
+	}
+}
+
+// found offers the models of this machine that are not in use.
+func (b *page) found(m adminapi.Model) {
+	for _, f := range m.Found {
+		if f.Used {
+			continue
+		}
+		b.line("", "%s offers %s at %s. To use it, put into the configuration:", f.Server, f.Name, f.BaseURL)
+		for line := range strings.Lines(f.Config) {
+			b.line("", "    %s", strings.TrimSuffix(line, "\n"))
+		}
+	}
+}
+
+func (b *page) queries(q adminapi.Queries) {
+	b.line("Questions", "%d answered, %d cancelled, %d refused", q.Answered, q.Cancelled, q.Refused)
+	for _, one := range []struct {
+		what string
+		adminapi.Latency
+	}{{"results", q.FirstResult}, {"whole answer", q.Answer}} {
+		if one.Count > 0 {
+			b.line("", "%s: half within %.1f ms, 99 of 100 within %.1f ms", one.what, one.P50, one.P99)
+		}
+	}
+}
+
+func (b *page) waiting(rows []adminapi.Extension) {
+	for _, row := range rows {
+		b.line("Waiting", "%s. If the digits are those in its panel: plexus extensions allow %d", describe(row), row.ID)
+	}
+}
+
+// shownRefusals keeps the human text short; --json has all.
+const shownRefusals = 10
+
+func (b *page) refused(list []adminapi.Refusal, now time.Time) {
+	for _, r := range list[:min(len(list), shownRefusals)] {
+		who := r.Peer
+		if who == "" {
+			who = "a program without Origin"
+		}
+		b.line("Refused", "%s, %d %s, last %s. %s", who, r.Count, plural(r.Count, "time", "times"), ago(r.Last, now), r.Advice)
+	}
+	if more := len(list) - shownRefusals; more > 0 {
+		b.line("", "and %d more; plexus status --json has all", more)
+	}
+}
+
+// size spells a number of bytes for people.
+func size(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"plexus/adapters/hostfiles"
+	"plexus/adapters/localmodel"
+	"plexus/adapters/nerveuds"
+	"plexus/adapters/nervews"
+	"plexus/adapters/searchapi"
+	"plexus/adapters/sqlite"
+	"plexus/domain/admission"
+	"plexus/domain/answers"
+	"plexus/domain/host"
+	"plexus/ports"
+)
+
+// closers are run in reverse, each once, whatever the others say.
+type closers []func() error
+
+func (c *closers) add(f func() error) { *c = append(*c, f) }
+
+func (c *closers) close() error {
+	var problems []error
+	for _, f := range slices.Backward(*c) {
+		if err := f(); err != nil && !errors.Is(err, net.ErrClosed) {
+			problems = append(problems, err)
+		}
+	}
+	*c = nil
+	return errors.Join(problems...)
+}
+
+// services are what the host calls out to over the network.
+type services struct {
+	search ports.SearchProvider // nil: none
+	warm   func(context.Context) error
+	model  ports.Generator  // nil: none
+	auto   *localmodel.Auto // nil unless model.kind is auto
+	local  bool             // the model runs on this machine
+	close  closers
+}
+
+// buildServices checks the settings of search and model, all faults together,
+// and sends nothing.
+func buildServices(cfg config, log *slog.Logger) (*services, error) {
+	s := &services{}
+	err := errors.Join(s.addSearch(cfg, log), s.addModel(cfg, log))
+	return s, err
+}
+
+// warmSearch is what the search adapters have beyond their port.
+type warmSearch interface {
+	ports.SearchProvider
+	Warm(ctx context.Context) error
+	Close()
+}
+
+func (s *services) addSearch(cfg config, log *slog.Logger) error {
+	settings := searchapi.Config{
+		BaseURL: cfg.searchURL, Key: cfg.searchKey, Cache: true,
+		ConnectTimeout: cfg.limits.searchConnect, Timeout: cfg.limits.searchTotal,
+		Log: log, Now: time.Now,
+	}
+	var search warmSearch
+	var err error
+	switch cfg.searchKind {
+	case "anvesha":
+		search, err = searchapi.NewAnvesha(settings)
+	case "searxng":
+		search, err = searchapi.NewSearXNG(settings)
+	case "brave":
+		search, err = searchapi.NewBrave(settings)
+	default:
+		return nil // the page index alone, or nothing
+	}
+	if err != nil {
+		return fmt.Errorf("search.kind %s: %w", cfg.searchKind, err)
+	}
+	s.search, s.warm = search, search.Warm
+	s.close.add(func() error { search.Close(); return nil })
+	return nil
+}
+
+func (s *services) addModel(cfg config, log *slog.Logger) error {
+	wait := localmodel.Limits{FirstByte: cfg.limits.modelFirstByte, Idle: cfg.limits.modelBetween, Total: cfg.limits.modelTotal}
+	switch cfg.modelKind {
+	case "auto":
+		auto, err := localmodel.NewAuto(localmodel.AutoConfig{Limits: wait, Now: time.Now, Log: log})
+		if err != nil {
+			return fmt.Errorf("model.kind auto: %w", err)
+		}
+		s.model, s.auto, s.local = auto, auto, true
+		s.close.add(func() error { auto.Close(); return nil })
+	case "openai":
+		model, err := localmodel.New(localmodel.Config{
+			BaseURL: cfg.modelURL, Model: cfg.modelName, Key: localmodel.Key(cfg.modelKey.Reveal()),
+			AllowPlainHTTP: cfg.modelPlainHTTP, Limits: wait,
+		})
+		if err != nil {
+			return fmt.Errorf("model.kind openai: %w", err)
+		}
+		s.model, s.local = model, onThisMachine(cfg.modelURL)
+		s.close.add(func() error { model.Close(); return nil })
+	}
+	return nil
+}
+
+// onThisMachine: a model here works for two questions at once, a hosted one for
+// more.
+func onThisMachine(rawURL string) bool {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return false
+	}
+	addr, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && addr.IsLoopback()
+}
+
+// hostedGenerations is the default against a model on another machine.
+const hostedGenerations = 8
+
+// store opens the database and the host token and builds the host over them.
+type store struct {
+	*sqlite.Store
+	token hostfiles.Loaded
+}
+
+func openStore(ctx context.Context, cfg config, dataDir string, log *slog.Logger, done *closers) (*store, error) {
+	path := filepath.Join(dataDir, hostfiles.DatabaseName)
+	db, err := sqlite.Open(ctx, path, sqlite.Options{Now: time.Now})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w%s", path, err, databaseAdvice(err))
+	}
+	done.add(db.Close)
+	token, err := hostfiles.LoadToken(cfg.nerveTokenFile)
+	if err != nil {
+		return nil, err
+	}
+	for _, warning := range token.Warnings {
+		log.Warn(warning)
+	}
+	s := &store{Store: db, token: token}
+	if token.Replaced {
+		s.nameTokenHolders(ctx, log)
+	}
+	return s, nil
+}
+
+// databaseAdvice says what to do about a database that does not open.
+func databaseAdvice(err error) string {
+	switch {
+	case errors.Is(err, sqlite.ErrDamaged):
+		return ".\nTo start afresh, move that file and its -wal and -shm away; extensions then have to be allowed again"
+	case errors.Is(err, sqlite.ErrDiskFull):
+		return ".\nMake room on that disk and start again"
+	case errors.Is(err, sqlite.ErrUnsafeFile):
+		return ".\nPut a plain file of your own there, or choose another place with --data-dir"
+	}
+	return ""
+}
+
+// nameTokenHolders says who is locked out by a new token.
+func (s *store) nameTokenHolders(ctx context.Context, log *slog.Logger) {
+	rows, err := s.Extensions().Extensions(ctx)
+	if err != nil {
+		log.Error("the list of extensions could not be read", "error", err)
+		return
+	}
+	var origins []string
+	for _, row := range rows {
+		if row.State == admission.ByToken {
+			origins = append(origins, row.Origin)
+		}
+	}
+	log.Warn("the host token is a new one: these extensions came with the old one and have to be allowed again", "extensions", origins)
+}
+
+func newHost(cfg config, services *services, store *store, log *slog.Logger) (*host.Host, error) {
+	deps := host.Deps{
+		Search: services.search, Model: services.model,
+		Extensions: store.Extensions(), Token: store.token.Token,
+		Now: time.Now, Log: log,
+	}
+	if cfg.usesIndex() {
+		deps.Index = store.Pages()
+	}
+	generations := cfg.limits.generations
+	if generations == 0 && services.model != nil && !services.local {
+		generations = hostedGenerations
+	}
+	h, err := host.New(deps, host.Options{
+		Language: answers.Language(cfg.language), NoAnswers: cfg.modelKind == "none",
+		IndexShared: cfg.indexShared, AllowedOrigins: cfg.allowedOrigins,
+		TokenHash:   store.token.Token.Secret().Hash(),
+		MaxSearches: cfg.limits.searches, MaxGenerations: generations,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("building the host: %w", err)
+	}
+	return h, nil
+}
+
+// usesIndex: with search.kind none nothing is looked up, so nothing is kept.
+func (c config) usesIndex() bool { return c.indexEnabled && c.searchKind != "none" }
+
+// stopper is one server on one listener.
+type stopper struct {
+	name     string
+	listener net.Listener
+	serve    func(net.Listener) error
+	shutdown func(context.Context) error
+}
+
+// nerveServers are the servers of NERVE on the listeners that are open.
+func nerveServers(cfg config, h *host.Host, l *listeners, log *slog.Logger) []stopper {
+	ws := nervews.Config{MaxConnections: cfg.limits.connections, MaxHandshakes: cfg.limits.handshakes, Log: log}
+	if runtime.GOOS == "linux" {
+		ws.PeerIsOurs = hostfiles.TCPPeerIsOurs // elsewhere nobody can tell
+	}
+	web := nervews.New(h, ws)
+	servers := []stopper{{"NERVE WebSocket", l.nerve, web.Serve, web.Shutdown}}
+	if l.nerveSocket != nil {
+		unix := nerveuds.New(h, nerveuds.Config{MaxConnections: cfg.limits.connections, Log: log})
+		servers = append(servers, stopper{"NERVE socket", l.nerveSocket, unix.Serve, unix.Shutdown})
+	}
+	return servers
+}
+
+// shutdownAll ends every server at the same time and waits for all.
+func shutdownAll(ctx context.Context, servers []stopper) error {
+	problems := make([]error, len(servers))
+	var stopping sync.WaitGroup
+	for i, s := range servers {
+		stopping.Go(func() {
+			if err := s.shutdown(ctx); err != nil {
+				problems[i] = fmt.Errorf("stopping the %s: %w", s.name, err)
+			}
+		})
+	}
+	stopping.Wait()
+	return errors.Join(problems...)
+}
