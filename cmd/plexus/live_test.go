@@ -1,0 +1,217 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"plexus/adapters/adminapi"
+	"plexus/adapters/hostfiles"
+	"plexus/adapters/nerveclient"
+	"plexus/domain/admission"
+)
+
+// live is a host that runs inside the test.
+type live struct {
+	dir     string
+	environ []string
+	run     hostfiles.Run
+
+	mu  sync.Mutex
+	log strings.Builder
+}
+
+// startHost runs serve until the test ends and waits until it is ready.
+func startHost(t *testing.T, args ...string) *live {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Fatal("the command line needs unix sockets")
+	}
+	dir, environ := home(t)
+	l := &live{dir: filepath.Join(dir, "data"), environ: environ}
+	ctx, stop := context.WithCancel(t.Context())
+	logs, stderr := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, append([]string{"serve", "--nerve-addr", "127.0.0.1:0", "--log-level", "debug"}, args...), environ, io.Discard, stderr)
+		_ = stderr.Close()
+	}()
+	ready := make(chan bool, 1)
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for lines := bufio.NewScanner(logs); lines.Scan(); {
+			l.mu.Lock()
+			l.log.WriteString(lines.Text() + "\n")
+			l.mu.Unlock()
+			if strings.Contains(lines.Text(), "msg=ready") {
+				ready <- true
+			}
+		}
+		ready <- false
+	}()
+	t.Cleanup(func() {
+		stop()
+		if c := <-code; c != exitDone {
+			t.Errorf("serve ended with %d:\n%s", c, l.logged())
+		}
+		<-read
+	})
+	if !<-ready {
+		t.Fatalf("serve did not start:\n%s", l.logged())
+	}
+	var err error
+	if l.run, err = hostfiles.ReadRun(l.dir); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func (l *live) logged() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.log.String()
+}
+
+// do runs a command at the host and wants an exit code.
+func (l *live) do(t *testing.T, code int, args ...string) outcome {
+	t.Helper()
+	got := plexus(t.Context(), l.environ, args...)
+	if got.code != code {
+		t.Errorf("plexus %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), got.code, code, got.stdout, got.stderr)
+	}
+	return got
+}
+
+func (l *live) knock(t *testing.T, origin, key string) error {
+	t.Helper()
+	client, err := nerveclient.DialWebSocket(t.Context(), "ws://"+l.run.Nerve, nerveclient.Options{Token: admission.NewSecret(key), Origin: origin})
+	if err == nil {
+		_ = client.Close()
+	}
+	return err
+}
+
+func decode[T any](t *testing.T, s string) T {
+	t.Helper()
+	var value T
+	if err := json.Unmarshal([]byte(s), &value); err != nil {
+		t.Fatalf("%v in %s", err, s)
+	}
+	return value
+}
+
+func TestLive_ExtensionIsLetInAndRemovedWithoutRestart(t *testing.T) {
+	const origin = "chrome-extension://abcdefghijklmnop"
+	key := strings.Repeat("0123456789abcdef", 4)
+	l := startHost(t)
+	if got := l.do(t, 0, "extensions", "list"); !strings.Contains(got.stdout, "No extension has knocked") {
+		t.Errorf("got %s", got.stdout)
+	}
+	if err := l.knock(t, origin, key); err == nil {
+		t.Fatal("the first knock was let in")
+	}
+	digits := admission.HashKey(key).Digits()
+	for _, args := range []string{"extensions list", "status"} {
+		if got := l.do(t, 0, strings.Fields(args)...); !strings.Contains(got.stdout, digits) || !strings.Contains(got.stdout, origin) {
+			t.Errorf("%s shows no %s of %s:\n%s", args, digits, origin, got.stdout)
+		}
+	}
+	rows := decode[[]adminapi.Extension](t, l.do(t, 0, "extensions", "list", "--json").stdout)
+	if len(rows) != 1 || rows[0].State != "waiting" {
+		t.Fatalf("rows %+v", rows)
+	}
+	l.do(t, 0, "extensions", "allow", "1")
+	if err := l.knock(t, origin, key); err != nil {
+		t.Errorf("allowed and refused: %v", err)
+	}
+	l.do(t, 0, "extensions", "remove", origin)
+	if err := l.knock(t, origin, key); err == nil {
+		t.Error("removed and let in")
+	}
+	if got := l.do(t, 0, "extensions", "remove", "1", "--forget"); !strings.Contains(got.stdout, "forgotten") {
+		t.Errorf("got %s", got.stdout)
+	}
+	if got := l.do(t, 1, "extensions", "allow", "1"); !strings.Contains(got.stderr, "no extension 1") {
+		t.Errorf("got %s", got.stderr)
+	}
+	l.do(t, 1, "extensions", "allow", "0")
+	l.do(t, 1, "extensions", "allow", "chrome-extension://unknown")
+}
+
+func TestLive_OneOriginWithSeveralKeysNeedsANumber(t *testing.T) {
+	const origin = "moz-extension://abc"
+	l := startHost(t)
+	for _, digit := range []string{"1", "2"} {
+		if err := l.knock(t, origin, strings.Repeat(digit, 64)); err == nil {
+			t.Fatal("let in")
+		}
+	}
+	got := l.do(t, 2, "extensions", "allow", origin)
+	if !strings.Contains(got.stderr, "say which by its number") {
+		t.Errorf("got %s", got.stderr)
+	}
+}
+
+func TestLive_AskIndexAndStatus(t *testing.T) {
+	l := startHost(t)
+	got := l.do(t, 0, "ask", "When did the tower open?", "--url", "https://tower.example/", "--title", "Tower", "--extract", "The tower did open in 1889. It is tall.")
+	if !strings.Contains(got.stdout, "The tower did open in 1889. [page]") {
+		t.Errorf("got %s", got.stdout)
+	}
+	answer := decode[askedAnswer](t, l.do(t, 0, "ask", "--json", "tower open").stdout)
+	if !answer.Complete || len(answer.Results) != 1 || answer.Results[0].URL != "https://tower.example/" {
+		t.Errorf("got %+v", answer)
+	}
+	if got := l.do(t, 1, "ask", "zebra"); !strings.Contains(got.stdout, "[Nothing found.") {
+		t.Errorf("got %s", got.stdout)
+	}
+	if got := l.do(t, 0, "index", "list"); !strings.Contains(got.stdout, "https://tower.example/") {
+		t.Errorf("got %s", got.stdout)
+	}
+	status := decode[adminapi.Status](t, l.do(t, 0, "status", "--json").stdout)
+	if status.Queries.Answered != 3 || status.Index.Pages != 1 || status.Search.Reach != adminapi.BuiltIn || status.PID != os.Getpid() || status.DatabaseBytes == 0 {
+		t.Errorf("got %+v", status)
+	}
+	if got := l.do(t, 0, "index", "clear", "--yes"); !strings.Contains(got.stdout, "held 1 page.") {
+		t.Errorf("got %s", got.stdout)
+	}
+	if pages := decode[[]adminapi.Page](t, l.do(t, 0, "index", "list", "--json").stdout); len(pages) != 0 {
+		t.Errorf("got %+v", pages)
+	}
+}
+
+func TestLive_RotatedTokenReplacesTheOldOne(t *testing.T) {
+	l := startHost(t)
+	path := strings.TrimSpace(l.do(t, 0, "token", "path").stdout)
+	read := func() string {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(b))
+	}
+	old := read()
+	if err := l.knock(t, "", old); err != nil {
+		t.Fatal(err)
+	}
+	got := l.do(t, 0, "token", "rotate")
+	if read() == old || l.knock(t, "", old) == nil || l.knock(t, "", read()) != nil {
+		t.Error("the new token has to work, the old one not")
+	}
+	for _, secret := range []string{old, read()} {
+		if strings.Contains(got.stdout+got.stderr+l.logged(), secret) {
+			t.Error("a token was printed")
+		}
+	}
+	if got := l.do(t, 0, "status"); !strings.Contains(got.stdout, "Refused") || !strings.Contains(got.stdout, "a program without Origin") {
+		t.Errorf("status names no refused program:\n%s", got.stdout)
+	}
+}
