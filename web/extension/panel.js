@@ -143,7 +143,10 @@ function listen() {
     usePage = event.target.checked;
     showPage(page, usePage, say);
   });
-  $("stop").addEventListener("click", stop);
+  $("stop").addEventListener("click", () => {
+    stop();
+    $("question").focus();
+  });
   $("again").addEventListener("click", () => ask(asked));
   $("retry").addEventListener("click", () => client.retryNow());
   for (const id of ["settings", "notice-settings"]) $(id).addEventListener("click", () => api.runtime.openOptionsPage());

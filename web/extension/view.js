@@ -20,25 +20,24 @@ function link(className, text, address) {
   return made;
 }
 
-/** One command to copy, with what it does above it. */
+/** One command, with what it does and a button that copies it above. */
 function command(label, text, say) {
   const row = element("div", "command");
-  const line = element("div", "command-line");
-  const copy = element("button", "", say("copy"));
+  const head = element("div", "command-head", label);
+  const copy = element("button", "copy", say("copy"));
   copy.type = "button";
   copy.addEventListener("click", async () => {
     await navigator.clipboard.writeText(text);
     copy.textContent = say("copied");
   });
-  line.append(element("code", "", text), copy);
-  if (label) row.append(element("span", "command-label", label));
-  row.append(line);
+  head.append(copy);
+  row.append(head, element("code", "", text));
   return row;
 }
 
 function notices(say, { origin, digits }) {
   return {
-    notRunning: { commands: [["", "plexus serve"]] },
+    notRunning: { commands: [[say("startCommand"), "plexus serve"]] },
     notAllowed: {
       digits,
       commands: [
@@ -46,7 +45,7 @@ function notices(say, { origin, digits }) {
         [say("allowCommand"), `plexus extensions allow ${origin}`],
       ],
     },
-    wrongToken: { commands: [["", "plexus token path"]], settings: true },
+    wrongToken: { commands: [[say("tokenCommand"), "plexus token path"]], settings: true },
     reconnecting: { commands: [] },
   };
 }

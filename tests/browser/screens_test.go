@@ -1,0 +1,125 @@
+package browser
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var writeScreens = flag.Bool("screens", false, "write the screenshots to docs/screens")
+
+// TestPanelScreens walks the real side panel through its states. In each, nothing
+// may run over the edge at the narrowest width; with -screens each is pictured.
+func TestPanelScreens(t *testing.T) {
+	idle := startFakeHost(t, "127.0.0.1:0", true)
+	idle.stop()
+	site := serveArticle(t)
+	b := launch(t, extensionDir)
+	b.set(map[string]any{"address": idle.address()})
+	tab := b.open(site.URL + "/bridge")
+	panel := b.pressAction(tab)
+
+	panel.waitText("#notice-title", "Plexus is not running")
+	panel.resize(360, 720)
+	panel.screenshot() // the first picture of a fresh side panel comes out in tiles
+	panel.wait(`!document.querySelector("#retry").disabled`)
+	screens(t, panel, "not-running")
+
+	host := startFakeHost(t, idle.addr, false)
+	panel.waitText("#notice-title", "Not allowed yet")
+	panel.wait(`!document.querySelector("#retry").disabled`)
+	screens(t, panel, "not-allowed")
+	panel.eval(`chrome.storage.local.set({hostToken: "0".repeat(64)})`)
+	panel.waitText("#notice-title", "The host token is not accepted")
+	screens(t, panel, "wrong-token")
+	panel.eval(`chrome.storage.local.set({hostToken: ""})`)
+
+	host.allowed.Store(true)
+	panel.waitText("#status", "Connected")
+	screens(t, panel, "empty")
+
+	tab.eval(`getSelection().selectAllChildren(document.querySelector("#s"))`)
+	panel.typeText("#question", "When did the bridge open, and how many people came?")
+	panel.wait(`!document.querySelector("#selection").hidden || dispatchEvent(new Event("focus")) && false`)
+	screens(t, panel, "question")
+
+	panel.typeText("#question", "\r")
+	q := host.nextQuestion()
+	screens(t, panel, "looking")
+	q.results(34, bridge...)
+	panel.waitShown("#found")
+	q.token("The bridge opened in 1931 after four years of work [page]. Ninety thousand people crossed on the ")
+	panel.wait(`document.querySelector("#answer").textContent.endsWith("on the ")`)
+	screens(t, panel, "streaming")
+	q.token("first morning [2].")
+	q.last("")
+	panel.waitShown("#ask")
+	screens(t, panel, "answer")
+
+	panel.typeText("#question", "What did it cost?\r")
+	host.nextQuestion().token("The whole bridge")
+	panel.waitText("#answer", "The whole bridge")
+	panel.click("#stop")
+	screens(t, panel, "stopped")
+
+	panel.typeText("#question", "Who crossed it in winter?\r")
+	q = host.nextQuestion()
+	q.results(3)
+	q.last("")
+	panel.waitShown("#nothing")
+	screens(t, panel, "nothing-found")
+
+	panel.typeText("#question", "How was it built?\r")
+	q = host.nextQuestion()
+	q.token("It was built from both banks at once, and the two halves of the arch")
+	panel.waitText("#answer", "It was built from both banks at once, and the two halves of the arch")
+	host.stop()
+	q.drop()
+	panel.waitText("#notice-title", "The connection was lost")
+	screens(t, panel, "reconnecting")
+	startFakeHost(t, host.addr, true)
+	panel.waitText("#status", "Connected")
+	screens(t, panel, "interrupted")
+}
+
+// TestOptionsScreens pictures the settings page and its refusal of a bad address.
+func TestOptionsScreens(t *testing.T) {
+	options := launch(t, extensionDir).open("chrome-extension://" + extensionID + "/options.html")
+	options.resize(640, 620)
+	screens(t, options, "settings")
+	options.eval(`document.querySelector("#address").value = ""`)
+	options.typeText("#address", "wss://example.org\r")
+	options.waitShown("#address-bad")
+	options.eval(`document.querySelector("#address").value = ""`)
+	options.typeText("#address", "ws://localhost:9123/\r")
+	options.waitText("#saved", "Saved.")
+	if got := options.eval(`chrome.storage.local.get("address").then((v) => v.address)`); got != "ws://localhost:9123" {
+		t.Errorf("saved %v", got)
+	}
+}
+
+// screens checks one state at the narrowest width and pictures it in both schemes.
+func screens(t *testing.T, p *page, state string) {
+	t.Helper()
+	width, height := int64(360), int64(720)
+	name := "panel-" + state
+	if state == "settings" {
+		width, height, name = 640, 620, state
+	}
+	p.resize(280, 600)
+	if over := p.eval(`document.documentElement.scrollWidth - innerWidth`); over != 0.0 {
+		t.Errorf("%s runs %v px over a panel of 280", state, over)
+	}
+	p.resize(width, height)
+	for _, scheme := range []string{"light", "dark"} {
+		p.scheme(scheme)
+		image := p.screenshot()
+		if !*writeScreens {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join("../../docs/screens", name+"-"+scheme+".png"), image, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
