@@ -87,7 +87,9 @@ func New(desk Desk, config Config) *Server {
 		ReadTimeout:       handshakeLimit,
 		WriteTimeout:      2 * handshakeLimit,
 		MaxHeaderBytes:    headerLimit,
-		ErrorLog:          slog.NewLogLogger(config.Log.Handler(), slog.LevelDebug),
+		// OPTIONS * is a request like any other: the Host rule holds for it too.
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     slog.NewLogLogger(config.Log.Handler(), slog.LevelDebug),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return s.gate.ConnContext(context.WithValue(ctx, connKey{}, c), c)
 		},

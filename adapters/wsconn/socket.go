@@ -56,6 +56,8 @@ func Upgrade(w http.ResponseWriter, r *http.Request, opts UpgradeOptions) (*Sock
 	}
 	if opts.Subprotocol != "" {
 		accept.Subprotocols = []string{opts.Subprotocol}
+		// The library compares without regard to case and could echo another offer.
+		r.Header.Set("Sec-WebSocket-Protocol", opts.Subprotocol)
 	}
 	ws, err := websocket.Accept(&watchingWriter{ResponseWriter: w, socket: s, limits: opts.Limits}, r, accept)
 	if err != nil {
