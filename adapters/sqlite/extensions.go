@@ -62,7 +62,7 @@ func insertExtension(ctx context.Context, tx *sql.Tx, e admission.Extension) (ad
 	var id int64
 	err := tx.QueryRowContext(ctx, "SELECT id FROM extensions WHERE origin = ? AND key_hash = ?", e.Origin, e.Key[:]).Scan(&id)
 	if err == nil {
-		e.ID = id
+		e.ID, e.State = id, admission.Waiting // somebody else was first, and the owner may have decided
 		return updateExtension(ctx, tx, e)
 	}
 	if !errors.Is(err, sql.ErrNoRows) {

@@ -162,15 +162,9 @@ func TestMigrate_FromEveryOlderVersionKeepsRows(t *testing.T) {
 
 func TestCR46_NewerDatabaseIsRefusedUntouched(t *testing.T) {
 	for name, prepare := range map[string]func(path string){
-		"closed": func(string) {},
-		"with a log left by a crash": func(path string) {
-			db := writerOf(t, path)
-			t.Cleanup(func() { db.Close() }) // still open: its log is not folded back
-			if _, err := db.ExecContext(t.Context(), "INSERT INTO a VALUES (2)"); err != nil {
-				t.Fatal(err)
-			}
-		},
-		"in another journal mode": func(path string) { execute(t, path, "PRAGMA journal_mode = DELETE") },
+		"closed":                     func(string) {},
+		"with a log left by a crash": func(path string) { leaveLog(t, path, "INSERT INTO a VALUES (2)") },
+		"in another journal mode":    func(path string) { execute(t, path, "PRAGMA journal_mode = DELETE") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := tempPath(t)
@@ -191,6 +185,32 @@ func TestCR46_NewerDatabaseIsRefusedUntouched(t *testing.T) {
 				t.Error("the refused file was changed")
 			}
 		})
+	}
+}
+
+// leaveLog runs a statement and puts the files back as they were before the
+// last connection, in closing, folded the log into the database.
+func leaveLog(t *testing.T, path, statement string) {
+	t.Helper()
+	db := writerOf(t, path)
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+	saved := map[string][]byte{}
+	for _, file := range []string{path, path + "-wal"} {
+		data, err := os.ReadFile(file)
+		if err != nil || len(data) == 0 {
+			t.Fatalf("%d bytes, %v", len(data), err)
+		}
+		saved[file] = data
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for file, data := range saved {
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

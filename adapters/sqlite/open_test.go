@@ -268,7 +268,7 @@ func TestCR44_LogShrinksOnceAReaderLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := strings.Repeat("apples ", pages.MaxTextBytes/7)
-	for i := range 200 {
+	for i := range 140 {
 		if err := s.Pages().IndexPage(t.Context(), testPage(fmt.Sprint(i), long)); err != nil {
 			t.Fatal(err)
 		}
