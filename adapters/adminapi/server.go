@@ -3,6 +3,7 @@ package adminapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -126,7 +127,7 @@ func (s *server) run(methods map[string]endpoint, r *http.Request) (any, error) 
 		return nil, errMethod
 	}
 	// No request has a body, so one byte of it is one too many.
-	if n, err := io.ReadFull(r.Body, make([]byte, 1)); n > 0 || err != io.EOF { //nolint:errorlint // io.ReadFull gives it as is
+	if n, err := io.ReadFull(r.Body, make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) {
 		return nil, errBody
 	}
 	return run(r)

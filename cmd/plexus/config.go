@@ -89,9 +89,19 @@ func (p *program) defaultLanguage() string {
 	return "zh-CN"
 }
 
-// loadConfig puts flags over environment over file over defaults. It reports
-// every problem at once and logs nothing; warnings are for the log.
+// loadConfig reads every setting and the key files. It reports every problem at
+// once and logs nothing; warnings are for the log.
 func (p *program) loadConfig(src sources) (c config, warnings []string, err error) {
+	c, problems := p.readSettings(src)
+	warnings, more := p.readSecrets(&c)
+	problems = append(problems, more...)
+	problems = append(problems, c.contradictions()...)
+	warnings = append(warnings, p.unknownVariables()...)
+	return c, warnings, errors.Join(problems...)
+}
+
+// readSettings puts flags over environment over file over defaults.
+func (p *program) readSettings(src sources) (config, []error) {
 	c, noHome := p.defaults(src.dataDir)
 	problems := p.readFile(&c, src)
 	problems = append(problems, p.readEnvironment(&c)...)
@@ -101,11 +111,7 @@ func (p *program) loadConfig(src sources) (c config, warnings []string, err erro
 	if noHome != nil && c.nerveTokenFile == "" {
 		problems = append(problems, fmt.Errorf("the host token has no place: %w, or --nerve-token-file", noHome))
 	}
-	warnings, more := p.readSecrets(&c)
-	problems = append(problems, more...)
-	problems = append(problems, c.contradictions()...)
-	warnings = append(warnings, p.unknownVariables()...)
-	return c, warnings, errors.Join(problems...)
+	return c, problems
 }
 
 // apply sets one setting from the texts of one source, called where.

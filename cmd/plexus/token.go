@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -48,8 +49,8 @@ func (p *program) tokenPath(dir, configPath, given string) error {
 	if given != "" {
 		flags["nerve-token-file"] = []string{given}
 	}
-	cfg, _, err := p.loadConfig(sources{file: file, named: named, flags: flags, dataDir: dir})
-	if err != nil {
+	cfg, problems := p.readSettings(sources{file: file, named: named, flags: flags, dataDir: dir})
+	if err := errors.Join(problems...); err != nil {
 		return configError(err)
 	}
 	p.outf("%s\n", cfg.nerveTokenFile)
