@@ -13,10 +13,11 @@ import (
 // FindExtension looks up one origin and key; an unknown pair is
 // ErrExtensionUnknown. SaveExtension inserts a pair (ID 0) or stores the state
 // and last-seen time of a known one, and gives it back with its ID; an ID that
-// is not there (any more) is ErrExtensionUnknown, and Waiting never replaces a
-// state that was decided since the row was read. A new
-// Waiting row beyond admission.MaxWaiting or MaxWaitingPerOrigin replaces the
-// one that was seen longest ago, of the same origin where that limit is met.
+// is not there (any more) is ErrExtensionUnknown. Neither Waiting nor a pair
+// with ID 0 that is there already replaces a state that was decided since the
+// row was read. A new Waiting row beyond admission.MaxWaiting or
+// MaxWaitingPerOrigin replaces the one that was seen longest ago, of the same
+// origin where that limit is met.
 // Extensions lists by ID. ForgetExtension deletes a row; unknown is
 // ErrExtensionUnknown.
 type ExtensionRegistry interface {

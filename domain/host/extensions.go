@@ -133,11 +133,14 @@ func (h *Host) seen(ctx context.Context, row admission.Extension) admission.Exte
 	if row.ID != 0 && now.Sub(row.LastSeen) < lastSeenStep && !now.Before(row.LastSeen) {
 		return row
 	}
+	visit := row
+	visit.LastSeen = now
 	if row.ID == 0 {
-		row.FirstSeen = now
+		visit.FirstSeen = now
+	} else {
+		visit.State = admission.Waiting // stores the time alone: the owner may have decided since row was read
 	}
-	row.LastSeen = now
-	saved, err := h.deps.Extensions.SaveExtension(ctx, row)
+	saved, err := h.deps.Extensions.SaveExtension(ctx, visit)
 	if err != nil {
 		h.deps.Log.Error("an extension's visit could not be stored", "error", err)
 		return row

@@ -129,6 +129,12 @@ func knockAfterDecision(t *testing.T, r ports.ExtensionRegistry) {
 	unread := knock(origin(1), "a", 2)
 	want.LastSeen = unread.LastSeen
 	checkRow(t, save(t, r, unread), want)
+	byToken := save(t, r, admission.Extension{Origin: origin(2), State: admission.ByToken, FirstSeen: knockTime(), LastSeen: knockTime()})
+	twin := byToken
+	twin.ID = 0
+	byToken.State = admission.Blocked
+	save(t, r, byToken)
+	checkRow(t, save(t, r, twin), byToken) // of two first visits at once the second comes late
 }
 
 func listByID(t *testing.T, r ports.ExtensionRegistry) {
