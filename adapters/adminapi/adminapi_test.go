@@ -71,7 +71,7 @@ func (shelf) ClearPages(context.Context) (int, error) { return 3, nil }
 func setup(t *testing.T, d *desk, s Shelf, log *slog.Logger) *Client {
 	t.Helper()
 	srv := httptest.NewServer(NewHandler(Config{
-		Desk: d, Shelf: s, Log: log,
+		Desk: d, Shelf: s, Log: log, TokenFile: "/t",
 		Status: func(context.Context) (Status, error) { return Status{Version: "v9", Connections: 2}, nil },
 	}))
 	t.Cleanup(srv.Close)
@@ -103,8 +103,9 @@ func TestClient_EveryCall(t *testing.T) {
 	if err := c.ForgetExtension(ctx, 7); err != nil || d.state != "forgotten" {
 		t.Errorf("forget: state %s, %v", d.state, err)
 	}
-	if err := c.RotateToken(ctx); err != nil || d.rotated != 1 {
-		t.Errorf("rotate: %d, %v", d.rotated, err)
+	d.state = admission.ByToken
+	if done, err := c.RotateToken(ctx); err != nil || d.rotated != 1 || done.TokenFile != "/t" || len(done.Extensions) != 1 {
+		t.Errorf("rotate: %d, %+v, %v", d.rotated, done, err)
 	}
 	if list, err := c.Pages(ctx, 5); err != nil || len(list) != 1 || list[0].Bytes != 5 {
 		t.Errorf("pages %+v, %v", list, err)

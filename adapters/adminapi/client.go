@@ -73,9 +73,8 @@ func (c *Client) ForgetExtension(ctx context.Context, id int64) error {
 }
 
 // RotateToken makes a new host token; it lies in the token file.
-func (c *Client) RotateToken(ctx context.Context) error {
-	_, err := call[struct{}](ctx, c, http.MethodPost, "/v1/token/rotate")
-	return err
+func (c *Client) RotateToken(ctx context.Context) (Rotated, error) {
+	return call[Rotated](ctx, c, http.MethodPost, "/v1/token/rotate")
 }
 
 // Pages lists at most limit (1..MaxPages) pages, newest first.
@@ -102,7 +101,7 @@ func call[T any](ctx context.Context, c *Client, method, path string) (value T, 
 	if err != nil {
 		return value, fmt.Errorf("asking the host: %w", err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // read to its end below
+	defer resp.Body.Close() // read to its end below
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return value, fmt.Errorf("reading the host's answer: %w", err)

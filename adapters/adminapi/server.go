@@ -40,10 +40,11 @@ type Shelf interface {
 
 // Config wires a server; every field is required.
 type Config struct {
-	Desk   Desk
-	Shelf  Shelf
-	Status func(ctx context.Context) (Status, error)
-	Log    *slog.Logger
+	Desk      Desk
+	Shelf     Shelf
+	Status    func(ctx context.Context) (Status, error)
+	TokenFile string // path
+	Log       *slog.Logger
 }
 
 // NewServer builds an HTTP server for the admin socket; the caller serves a
@@ -178,7 +179,19 @@ func (s *server) forget(r *http.Request) (any, error) {
 	return nil, s.Desk.ForgetExtension(r.Context(), id)
 }
 
-func (s *server) rotate(r *http.Request) (any, error) { return nil, s.Desk.RotateToken(r.Context()) }
+func (s *server) rotate(r *http.Request) (any, error) {
+	if err := s.Desk.RotateToken(r.Context()); err != nil {
+		return nil, err
+	}
+	rows, err := s.Desk.Extensions(r.Context())
+	done := Rotated{TokenFile: s.TokenFile, Extensions: []Extension{}}
+	for _, row := range rows {
+		if row.State == admission.ByToken {
+			done.Extensions = append(done.Extensions, NewExtension(row))
+		}
+	}
+	return done, err
+}
 
 func (s *server) pages(r *http.Request) (any, error) {
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))

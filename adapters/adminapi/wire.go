@@ -8,7 +8,7 @@
 //	POST /v1/extensions/{id}/allow         Extension
 //	POST /v1/extensions/{id}/remove        Extension
 //	POST /v1/extensions/{id}/forget        204
-//	POST /v1/token/rotate                  204
+//	POST /v1/token/rotate                  Rotated
 //	GET  /v1/pages?limit=n                 []Page
 //	POST /v1/pages/clear                   Cleared
 //
@@ -57,6 +57,12 @@ func newPage(l pages.Listing) Page {
 // Cleared says how many pages were removed.
 type Cleared struct {
 	Pages int `json:"pages"`
+}
+
+// Rotated says where the new host token lies and who came with the old one.
+type Rotated struct {
+	TokenFile  string      `json:"token_file"`
+	Extensions []Extension `json:"extensions"` // admitted by token; they need the new one
 }
 
 // Status is what is configured and reachable, and who is knocking.

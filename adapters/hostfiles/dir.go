@@ -53,7 +53,7 @@ func PrivateDir(path string) (warnings []string, err error) {
 			Advice: "Run chmod 700 on it if it is meant for Plexus, or choose another directory.",
 		}
 	}
-	if err := os.Chmod(path, 0o700); err != nil { //nolint:gosec // a directory needs its search bit
+	if err := os.Chmod(path, 0o700); err != nil { // a directory needs its search bit
 		return nil, fmt.Errorf("closing private directory: %w", err)
 	}
 	return []string{fmt.Sprintf("%s could be entered by other accounts (mode %04o); it is private now (0700).", path, info.Mode().Perm())}, nil

@@ -49,7 +49,7 @@ func AcquireLock(ctx context.Context, dataDir string, patience time.Duration) (*
 		return nil, err
 	}
 	if err := waitLock(ctx, file, patience); err != nil {
-		defer file.Close() //nolint:errcheck // nothing was written
+		defer file.Close() // nothing was written
 		if errors.Is(err, errLockHeld) {
 			return nil, &LockedError{Path: path, PID: readPID(file)}
 		}
@@ -79,7 +79,7 @@ func HostRuns(dataDir string) (running bool, pid int, err error) {
 	if err != nil {
 		return false, 0, err
 	}
-	defer file.Close() //nolint:errcheck // opened for reading; closing ends the shared lock
+	defer file.Close() // opened for reading; closing ends the shared lock
 	switch err := tryLock(file, false); {
 	case errors.Is(err, errLockHeld):
 		return true, readPID(file), nil

@@ -39,7 +39,7 @@ func ReadRun(dataDir string) (Run, error) {
 	if err != nil {
 		return Run{}, fmt.Errorf("opening run file: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // opened for reading
+	defer file.Close() // opened for reading
 	b, err := io.ReadAll(io.LimitReader(file, maxRunFile))
 	if err != nil {
 		return Run{}, fmt.Errorf("reading run file: %w", err)

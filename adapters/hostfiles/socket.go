@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync/atomic"
 )
 
 // maxSocketPath is below the kernel's limit on every system (104 on macOS).
@@ -17,7 +16,9 @@ var ErrSocketAnswers = errors.New("another daemon answers there")
 // another one is closed before anything is read from it.
 type PeerListener struct {
 	*net.UnixListener
-	refused atomic.Int64
+	// OnRefused, when set before the first Accept, is called for each
+	// connection that Accept has closed.
+	OnRefused func()
 }
 
 // Accept gives the next connection of this account.
@@ -25,23 +26,22 @@ func (l *PeerListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.AcceptUnix()
 		if err != nil {
-			return nil, err //nolint:wrapcheck // net/http tells net errors apart
+			return nil, err // as it is: servers tell net errors apart
 		}
 		if uid, err := peerUID(conn); err == nil && uidIsOurs(uid) {
 			return conn, nil
 		}
-		l.refused.Add(1)
 		_ = conn.Close() // nothing was exchanged
+		if l.OnRefused != nil {
+			l.OnRefused()
+		}
 	}
 }
-
-// Refused counts the connections that Accept closed.
-func (l *PeerListener) Refused() int64 { return l.refused.Load() }
 
 // checkSocketPath bounds a path; flag is what the owner can set.
 func checkSocketPath(path, flag string) error {
 	if len(path) > maxSocketPath {
-		return fmt.Errorf("the socket path is %d bytes long and may have %d: %s. Choose a shorter one with %s", len(path), maxSocketPath, path, flag)
+		return fmt.Errorf("the socket path is %d bytes long and may have %d: %s (%s)", len(path), maxSocketPath, path, flag)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func lookUpPeer(path string, peer, local netip.AddrPort) (uint32, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrPeerUnknown, err)
 	}
-	defer table.Close() //nolint:errcheck // opened for reading
+	defer table.Close() // opened for reading
 	return findPeer(table, peer, local, strings.HasSuffix(path, "6"))
 }
 

@@ -100,7 +100,7 @@ func readPrivate(path string) (content []byte, warnings []string, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // opened for reading
+	defer file.Close() // opened for reading
 	info, err := file.Stat()
 	if err != nil {
 		return nil, nil, fmt.Errorf("looking at file: %w", err)

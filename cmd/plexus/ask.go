@@ -60,7 +60,7 @@ func (p *program) askHost(ctx context.Context, dataDir string, q framing.SearchQ
 	if err != nil {
 		return err
 	}
-	defer client.Close() //nolint:errcheck // the answer is there, or its error
+	defer client.Close() // the answer is there, or its error
 	out := newPrinter(p.stdout)
 	if asJSON {
 		out = newPrinter(io.Discard)

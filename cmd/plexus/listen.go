@@ -21,8 +21,8 @@ import (
 // system has none.
 type listeners struct {
 	nerve       net.Listener
-	nerveSocket net.Listener
-	adminSocket net.Listener
+	nerveSocket *hostfiles.PeerListener
+	adminSocket *hostfiles.PeerListener
 }
 
 // openListeners opens all of them or none.
@@ -46,13 +46,13 @@ func openListeners(ctx context.Context, cfg config, dataDir string, log *slog.Lo
 	return l, err
 }
 
-func openSocket(ctx context.Context, path, flag string, log *slog.Logger, done *closers) (net.Listener, error) {
+func openSocket(ctx context.Context, path, flag string, log *slog.Logger, done *closers) (*hostfiles.PeerListener, error) {
 	l, warnings, err := hostfiles.ListenUnix(ctx, path, flag)
-	if errors.Is(err, hostfiles.ErrSocketAnswers) {
+	switch {
+	case errors.Is(err, hostfiles.ErrSocketAnswers):
 		return nil, fmt.Errorf("%w. Stop it first, or choose another place with %s", err, flag)
-	}
-	if err != nil {
-		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%w\nAnother place can be chosen with %s", err, flag)
 	}
 	for _, warning := range warnings {
 		log.Warn(warning)
@@ -89,7 +89,7 @@ func plexusAnswers(ctx context.Context, addr netip.AddrPort) bool {
 	if err != nil {
 		return false
 	}
-	defer resp.Body.Close() //nolint:errcheck // read as far as it is wanted
+	defer resp.Body.Close() // read as far as it is wanted
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
 	return err == nil && strings.Contains(string(body), `"product":"plexus"`)
 }

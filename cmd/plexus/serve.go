@@ -174,7 +174,8 @@ func (i *instance) start(ctx context.Context) ([]stopper, error) {
 	servers := nerveServers(cfg, h, i.listeners, i.log)
 	if i.listeners.adminSocket != nil {
 		admin := adminapi.NewServer(adminapi.Config{
-			Desk: h, Shelf: i.store.Pages(), Status: i.statusSource(h), Log: i.log,
+			Desk: h, Shelf: i.store.Pages(), Status: i.statusSource(h),
+			TokenFile: i.store.token.Token.Path(), Log: i.log,
 		})
 		servers = append(servers, stopper{"admin socket", i.listeners.adminSocket, untilClosed(admin), admin.Shutdown})
 	}

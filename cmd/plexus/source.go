@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"sync"
 	"time"
 
 	"plexus/adapters/adminapi"
@@ -36,14 +37,16 @@ func (i *instance) statusSource(h *host.Host) func(context.Context) (adminapi.St
 			StartedAt: i.started.UTC(), UptimeSeconds: int64(time.Since(i.started).Seconds()),
 			DataDir: i.opts.dataDir, DatabaseBytes: stats.FileBytes + stats.WALBytes,
 			Nerve:       i.openListeners(),
-			Search:      i.searchStatus(ctx, health.Search),
-			Model:       i.modelStatus(ctx, health.Model),
 			Index:       i.indexStatus(stats),
 			Connections: h.LiveConnections(),
 			Queries:     queries(health),
 			Waiting:     []adminapi.Extension{},
 			Refused:     []adminapi.Refusal{},
 		}
+		var looking sync.WaitGroup
+		looking.Go(func() { s.Search = i.searchStatus(ctx, health.Search) })
+		looking.Go(func() { s.Model = i.modelStatus(ctx, health.Model) })
+		looking.Wait()
 		for _, row := range rows {
 			if row.State == admission.Waiting {
 				s.Waiting = append(s.Waiting, adminapi.NewExtension(row))

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"plexus/adapters/adminapi"
-	"plexus/domain/admission"
 	"plexus/domain/text"
 )
 
@@ -58,26 +57,13 @@ func (p *program) tokenPath(dir, configPath, given string) error {
 }
 
 func (p *program) rotateToken(ctx context.Context, dir string) error {
-	s, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (adminapi.Status, error) {
-		if err := c.RotateToken(ctx); err != nil {
-			return adminapi.Status{}, err
-		}
-		return c.Status(ctx)
-	})
+	done, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (adminapi.Rotated, error) { return c.RotateToken(ctx) })
 	if err != nil {
 		return err
 	}
-	rows, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) ([]adminapi.Extension, error) {
-		return c.Extensions(ctx)
-	})
-	if err != nil {
-		return err
-	}
-	p.outf("A new host token is in %s. Programs that used the old one need it.\n", text.Printable(s.Nerve.Token))
-	for _, row := range rows {
-		if row.State == string(admission.ByToken) {
-			p.outf("%s came with the old token: put the new one into its settings.\n", describe(row))
-		}
+	p.outf("A new host token is in %s. Programs that used the old one need it.\n", text.Printable(done.TokenFile))
+	for _, row := range done.Extensions {
+		p.outf("%s came with the old token: put the new one into its settings.\n", describe(row))
 	}
 	return nil
 }

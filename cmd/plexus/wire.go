@@ -232,6 +232,7 @@ func nerveServers(cfg config, h *host.Host, l *listeners, log *slog.Logger) []st
 	web := nervews.New(h, ws)
 	servers := []stopper{{"NERVE WebSocket", l.nerve, web.Serve, web.Shutdown}}
 	if l.nerveSocket != nil {
+		l.nerveSocket.OnRefused = func() { h.Refuse(admission.ForeignUser, "") }
 		unix := nerveuds.New(h, nerveuds.Config{MaxConnections: cfg.limits.connections, Log: log})
 		servers = append(servers, stopper{"NERVE socket", l.nerveSocket, unix.Serve, unix.Shutdown})
 	}

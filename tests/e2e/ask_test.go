@@ -21,7 +21,7 @@ import (
 )
 
 func TestAsk_StreamsTheExtractiveAnswer(t *testing.T) {
-	d := newPlace(t).serve(t)
+	d := newPlace(t, extractive).serve(t)
 	// The words of README.md, "Ask from the terminal".
 	const extract = "The tower was begun in 1887. It opened in May 1889. Many people came when it opened."
 	got := d.plexus(t, "ask", "When did it open?", "--url", "https://example.org/tower", "--title", "The tower", "--extract", extract)
@@ -33,7 +33,7 @@ func TestAsk_StreamsTheExtractiveAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Close() //nolint:errcheck // the test is over
+	defer client.Close() // the test is over
 	pieces := 0
 	err = client.Ask(t.Context(), framing.SearchQuery{
 		Query: "When did it open?", Search: true, MaxResults: 5,

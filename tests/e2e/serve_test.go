@@ -48,7 +48,7 @@ func TestServe_StartsWithNothingConfigured(t *testing.T) {
 	if !strings.HasPrefix(run.Nerve, "127.0.0.1:") {
 		t.Errorf("listens at %s", run.Nerve)
 	}
-	resp, err := http.Get("http://" + run.Nerve + "/healthz") //nolint:noctx // a test's own daemon
+	resp, err := http.Get("http://" + run.Nerve + "/healthz") // a test's own daemon
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestServe_ShutdownWithOpenConnections(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer ws.CloseNow() //nolint:errcheck // closed by the daemon
+			defer ws.CloseNow() // closed by the daemon
 			unix, err := net.Dial("unix", d.NerveSocket)
 			if err != nil {
 				t.Fatal(err)
@@ -146,7 +146,7 @@ func TestServe_KillAndRestart(t *testing.T) {
 }
 
 func TestF5_SecondDaemonLeavesTheFirstWorking(t *testing.T) {
-	first := newPlace(t).serve(t)
+	first := newPlace(t, extractive).serve(t)
 	for _, tc := range []struct {
 		name  string
 		place place
