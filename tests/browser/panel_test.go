@@ -147,11 +147,45 @@ func TestPanelHostSentence(t *testing.T) {
 	panel.waitShown("#nothing")
 }
 
+// TestPanelSpeaksChinese: the language set wins over the browser's, and Enter that
+// picks a candidate of an input method asks nothing.
+func TestPanelSpeaksChinese(t *testing.T) {
+	host := startFakeHost(t, "127.0.0.1:0", true)
+	b := launch(t, extensionDir)
+	b.set(map[string]any{"language": "zh-CN"})
+	panel := b.openPanel(host.address())
+	panel.waitText("#status", "已连接")
+	if got := panel.eval("document.documentElement.lang"); got != "zh-CN" {
+		t.Errorf("lang %v", got)
+	}
+	panel.typeText("#question", "大桥何时通车")
+	panel.eval(`document.querySelector("#question").dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", isComposing: true, cancelable: true}))`)
+	panel.typeText("#question", "？\r")
+	if q := host.nextQuestion(); q.body.Query != "大桥何时通车？" {
+		t.Errorf("asked %q", q.body.Query)
+	}
+}
+
+// TestPanelKeepsFocus: attempts to connect go on behind a notice without taking
+// the focus from its buttons.
+func TestPanelKeepsFocus(t *testing.T) {
+	host := startFakeHost(t, "127.0.0.1:0", false)
+	panel := launch(t, extensionDir).openPanel(host.address())
+	panel.waitText("#notice-title", "Not allowed yet")
+	panel.eval(`document.querySelector(".copy").focus()`)
+	panel.eval(`new MutationObserver(() => (window.tries = (window.tries ?? 0) + 1)).observe(document.querySelector("#retry"), {childList: true})`)
+	panel.wait(`window.tries >= 4`)
+	if got := panel.eval(`document.activeElement.className`); got != "copy" {
+		t.Errorf("the focus went to %v", got)
+	}
+}
+
 const article = `<!doctype html><title>The Valley Bridge</title>
 <nav>Home News Contact</nav>
 <main><h1>The Valley Bridge</h1><p>The bridge opened in 1931 <b>after four</b> years of work. %s</p>
 <p hidden>A hidden secret.</p><p style="display:none">Another secret.</p><aside>Buy our calendar.</aside>
-<form><input value="typed"><textarea>draft</textarea></form><script>var code = 1;</script><p id="s">It carries two tracks.</p></main>
+<table><tr><th>Length</th><td>503 m</td></tr></table><div style="display:contents"><p>It is painted green.</p></div>
+<p style="opacity:0">A faint secret.</p><form><input value="typed"><textarea>draft</textarea></form><script>var code = 1;</script><p id="s">It carries two tracks.</p></main>
 <footer>Imprint</footer>`
 
 func serveArticle(t *testing.T) *httptest.Server {
@@ -182,7 +216,7 @@ func TestPanelUsesThePage(t *testing.T) {
 	if got["url"] != site.URL+"/bridge" || got["title"] != "The Valley Bridge" || got["selection"] != "It carries two tracks." {
 		t.Errorf("context %v", got)
 	}
-	for _, want := range []string{"The bridge opened in 1931 after four years of work.", "It carries two tracks."} {
+	for _, want := range []string{"The bridge opened in 1931 after four years of work.", "It carries two tracks.", "Length 503 m", "It is painted green."} {
 		if !strings.Contains(got["extract"], want) {
 			t.Errorf("extract misses %q: %s", want, got["extract"])
 		}

@@ -23,12 +23,12 @@ func TestPanelScreens(t *testing.T) {
 	panel.waitText("#notice-title", "Plexus is not running")
 	panel.resize(360, 720)
 	panel.screenshot() // the first picture of a fresh side panel comes out in tiles
-	panel.wait(`!document.querySelector("#retry").disabled`)
+	panel.waitText("#retry", "Retry now")
 	screens(t, panel, "not-running")
 
 	host := startFakeHost(t, idle.addr, false)
 	panel.waitText("#notice-title", "Not allowed yet")
-	panel.wait(`!document.querySelector("#retry").disabled`)
+	panel.waitText("#retry", "Retry now")
 	screens(t, panel, "not-allowed")
 	panel.eval(`chrome.storage.local.set({hostToken: "0".repeat(64)})`)
 	panel.waitText("#notice-title", "The host token is not accepted")

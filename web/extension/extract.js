@@ -9,11 +9,14 @@
   );
   const skippedRoles = new Set("navigation complementary banner contentinfo search menu menubar toolbar dialog alert".split(" "));
   const inline = new Set("A ABBR B BDI BDO CITE CODE DATA DEL DFN EM FONT I INS KBD LABEL MARK Q S SAMP SMALL SPAN STRONG SUB SUP TIME U VAR WBR".split(" "));
+  const cells = new Set(["TD", "TH"]);
 
   function skipped(element) {
     if (skippedTags.has(element.tagName.toUpperCase()) || skippedRoles.has(element.getAttribute("role"))) return true;
     if (element.getAttribute("aria-hidden") === "true" || element.isContentEditable) return true;
     if (element.tagName === "HEADER" && !element.closest("article, main, [role=main]")) return true;
+    // An element that is only its contents has no box to be visible.
+    if (getComputedStyle(element).display === "contents") return false;
     return !element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
   }
 
@@ -36,7 +39,7 @@
         out.push(text);
         length += text.length;
       } else if (node.nodeType === Node.ELEMENT_NODE && !skipped(node)) {
-        const apart = inline.has(node.tagName) ? "" : "\n";
+        const apart = inline.has(node.tagName) ? "" : cells.has(node.tagName) ? " " : "\n";
         stack.push(apart, ...[...node.childNodes].reverse(), apart);
       }
     }

@@ -4,6 +4,14 @@ import { api } from "./settings.js";
 import { MAX_EXTRACT, MAX_SELECTION, MAX_TITLE, clip, excerpt } from "./excerpt.js";
 import { linkable } from "./marks.js";
 
+const patienceMs = 2000; // a page that hangs is asked about without its text
+
+function extract(tabId) {
+  const late = new Promise((_, reject) => setTimeout(reject, patienceMs, new Error("the page does not answer")));
+  const injected = api.scripting.executeScript({ target: { tabId }, files: ["extract.js"], injectImmediately: true });
+  return Promise.race([injected, late]);
+}
+
 /**
  * Reads the page in front of this window. `kind` is
  *   "page"     title, address, selection and text could be read,
@@ -18,7 +26,7 @@ export async function readPage() {
   if (!tab) return { ...nothing, kind: "none" };
   if (tab.incognito) return { ...nothing, kind: "private" };
   try {
-    const [{ result }] = await api.scripting.executeScript({ target: { tabId: tab.id }, files: ["extract.js"] });
+    const [{ result }] = await extract(tab.id);
     return linkable(result.url) ? { ...result, kind: "page" } : { ...nothing, kind: "none" };
   } catch {
     if (linkable(tab.url ?? "")) return { ...nothing, kind: "bare", url: tab.url, title: tab.title ?? "" };

@@ -23,6 +23,8 @@ let usePage = true;
 let page = noPage;
 let asked = ""; // the question that is shown
 let request = null; // {cancel} of the running question
+let attempt = 0; // counts changes of the connection, so that only the latest is explained
+let reading = 0; // counts readings of the page, so that only the latest is shown
 
 const client = new NerveClient({ onState: connectionChanged, longestPauseMs: 4000 });
 client.hold(); // for as long as the panel lives
@@ -38,6 +40,7 @@ function controls() {
 }
 
 async function connectionChanged(state) {
+  const mine = ++attempt;
   if (state.name === "connecting") {
     showTrying(say);
     return;
@@ -45,7 +48,7 @@ async function connectionChanged(state) {
   if (state.name === "closed" && state.reason !== "stopped") {
     if (state.opened) lostAt = performance.now();
     const reason = state.opened && state.code !== 1008 ? "reconnecting" : await whyRefused(settings.address);
-    if (client.isOpen) return; // it opened while we asked
+    if (mine !== attempt) return; // it opened, or was lost again, while we asked
     const patient = reason === "notRunning" && performance.now() - lostAt < patienceMs;
     connection = patient ? "reconnecting" : reason;
     if (connection === "notAllowed" && settings.hostToken) connection = "wrongToken";
@@ -56,21 +59,25 @@ async function connectionChanged(state) {
 }
 
 async function refreshPage() {
-  page = await readPage();
-  showPage(page, usePage, say);
+  const mine = ++reading;
+  const read = await readPage();
+  if (mine === reading) {
+    page = read;
+    showPage(page, usePage, say);
+  }
+  return read;
 }
 
 async function ask(question) {
   if (connection !== "open" || question === "") return;
   stop();
   asked = question;
-  const reading = { cancel: () => (request = null) };
-  request = reading;
+  const preparing = { cancel: () => (request = null) };
+  request = preparing;
   controls();
-  await refreshPage();
-  controls();
-  if (request !== reading) return; // stopped, or asked anew, meanwhile
-  begin(question, usePage ? page : noPage);
+  const read = await refreshPage();
+  if (request !== preparing) return; // stopped, or asked anew, meanwhile
+  begin(question, usePage ? read : noPage);
 }
 
 function begin(question, used) {

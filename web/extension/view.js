@@ -50,14 +50,18 @@ function notices(say, { origin, digits }) {
   };
 }
 
+let shown = ""; // the notice in the page, so that a retry neither moves the focus nor is read out again
+
 /** Shows the state of the connection; `state` is connecting, open, notRunning, notAllowed, wrongToken or reconnecting. */
 export function showConnection(state, say, identity) {
+  $("retry").textContent = say("retry");
+  const now = [state, document.documentElement.lang, identity.digits].join(" ");
+  if (now === shown) return;
+  shown = now;
   $("dot").dataset.state = state === "wrongToken" ? "notAllowed" : state;
   $("status").textContent = say(state === "wrongToken" ? "notAllowed" : state);
   const notice = notices(say, identity)[state];
   $("notice").hidden = !notice;
-  $("retry").disabled = false;
-  $("retry").textContent = say("retry");
   if (!notice) return;
   $("notice-title").textContent = say(state + "Title");
   $("notice-body").textContent = say(state + "Body");
@@ -68,9 +72,8 @@ export function showConnection(state, say, identity) {
   $("notice-settings").hidden = !notice.settings;
 }
 
-/** Marks that an attempt to connect is under way, without taking a notice away. */
+/** Says that an attempt to connect is under way, without taking a notice away. */
 export function showTrying(say) {
-  $("retry").disabled = true;
   $("retry").textContent = say("retrying");
 }
 
