@@ -345,4 +345,3 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 		<-tick.C
 	}
 }
-

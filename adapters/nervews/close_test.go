@@ -1,0 +1,37 @@
+package nervews
+
+import (
+	"fmt"
+	"testing"
+
+	"plexus/domain/framing"
+	"plexus/domain/sessions"
+)
+
+func TestCloseCode_CoversEveryReason(t *testing.T) {
+	want := map[sessions.CloseReason]string{
+		sessions.ClientGone: "1000", sessions.Shutdown: "1001",
+		sessions.InvalidMagic: "1002", sessions.UnsupportedVersion: "1002", sessions.UnknownMessageType: "1002",
+		sessions.PayloadTooLarge: "1002", sessions.MalformedFrame: "1002", sessions.BadWebSocket: "1002",
+		sessions.FrameStalled: "1002", sessions.NotBinary: "1003", sessions.ExtensionRemoved: "1008",
+		sessions.MessageTooBig: "1009", sessions.Internal: "1011",
+		sessions.SlowReader: "cut", sessions.GhostRetired: "cut",
+	}
+	for _, reason := range sessions.Reasons() {
+		got := "cut"
+		if code, goodbye := closeCode(reason); goodbye {
+			got = fmt.Sprint(code)
+		}
+		if got != want[reason] {
+			t.Errorf("%v closes with %s, want %s", reason, got, want[reason])
+		}
+	}
+}
+
+func TestReasonOf_CoversEveryFrameError(t *testing.T) {
+	for kind := framing.InvalidMagic; kind <= framing.MalformedFrame; kind++ {
+		if got := ReasonOf(&framing.FrameError{Kind: kind}); got == sessions.Internal {
+			t.Errorf("%v has no close reason", kind)
+		}
+	}
+}

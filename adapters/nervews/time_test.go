@@ -1,0 +1,231 @@
+package nervews
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plexus/adapters/wsconn/wstest"
+	"plexus/domain/admission"
+	"plexus/domain/framing"
+	"plexus/domain/host"
+	"plexus/domain/sessions"
+	"plexus/ports"
+)
+
+// openDesk lets everybody in and answers as told.
+type openDesk struct {
+	answer func(ctx context.Context, q host.Question, sink ports.AnswerSink)
+}
+
+func (d openDesk) AnswerQuery(ctx context.Context, q host.Question, sink ports.AnswerSink) {
+	d.answer(ctx, q, sink)
+}
+func (openDesk) CountRefused() {}
+func (openDesk) Admit(context.Context, admission.Knock) admission.Verdict {
+	return admission.Verdict{Admitted: true}
+}
+func (openDesk) Attach(context.Context, admission.Verdict, ports.NerveLink) (func(), bool) {
+	return func() {}, true
+}
+func (openDesk) OriginAllowed(context.Context, string) bool { return true }
+func (openDesk) Refuse(admission.Cause, string)             {}
+
+// inFakeTime runs f with a client on an in-memory connection, in a bubble where
+// time moves only when everybody waits.
+func inFakeTime(t *testing.T, desk Desk, f func(t *testing.T, s *Server, p *wstest.Peer)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := New(desk, Config{Log: slog.New(slog.DiscardHandler)})
+		s.hosts.Store(&hostRule{names: []string{"x"}})
+		p, response := wstest.Pipe(s, wstest.UpgradeRequest("x", "/"))
+		if p == nil {
+			t.Fatalf("the upgrade was answered %d", response.StatusCode)
+		}
+		f(t, s, p)
+		_ = p.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+	})
+}
+
+func pingFrame(id uint64) []byte {
+	return framing.AppendHeader(nil, framing.Header{Type: framing.Ping, Flags: framing.Final, RequestID: id})
+}
+
+func askFrame(t *testing.T, id uint64) []byte {
+	t.Helper()
+	b, err := framing.AppendFrame(nil, framing.SearchQueryMsg, framing.Final, id,
+		framing.AppendSearchQuery(nil, framing.SearchQuery{Query: "q", MaxResults: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestB5_TheHostNeverSendsNervePings: an idle connection is kept up by WebSocket
+// pings alone, and lives as long as they are answered.
+func TestB5_TheHostNeverSendsNervePings(t *testing.T) {
+	inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+		start, pings := time.Now(), 0
+		for time.Since(start) < time.Hour {
+			f, err := p.ReadFrame()
+			if err != nil {
+				t.Fatalf("after %v: %v", time.Since(start), err)
+			}
+			if f.Opcode != wstest.Ping {
+				t.Fatalf("after %v: an unasked frame, opcode %d", time.Since(start), f.Opcode)
+			}
+			pings++
+			if _, err := p.Write(wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Pong, Payload: f.Payload})); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if pings < 150 {
+			t.Errorf("%d pings in an hour, want one every 20 s", pings)
+		}
+	})
+}
+
+// TestGhost_IsRetired: a peer that takes everything and answers nothing is cut
+// once it has been silent for a minute, give or take a look.
+func TestGhost_IsRetired(t *testing.T) {
+	inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+		start := time.Now()
+		_, err := io.Copy(io.Discard, p.Conn)
+		if lived := time.Since(start); err != nil || lived < 55*time.Second || lived > 85*time.Second {
+			t.Errorf("the ghost lived %v (%v), want about a minute", lived, err)
+		}
+	})
+}
+
+// TestB41_AStalledFrameIsCut: ten seconds from the first byte of a frame to its
+// last, wherever it stalls, and none between frames.
+func TestB41_AStalledFrameIsCut(t *testing.T) {
+	whole := wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Binary, Payload: pingFrame(1)})
+	for _, n := range []int{1, 2, 6, 7, len(whole) - 1} {
+		inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+			go answerPings(p)
+			idle := 25 * time.Second // between frames there is no limit
+			time.Sleep(idle)
+			start := time.Now()
+			if _, err := p.Write(whole[:n]); err != nil {
+				t.Fatal(err)
+			}
+			for s.Connections() > 0 {
+				time.Sleep(100 * time.Millisecond)
+			}
+			if took := time.Since(start); took < 10*time.Second || took > 12*time.Second {
+				t.Errorf("cut inside byte %d: the connection lived %v, want 10 s and a goodbye", n, took)
+			}
+		})
+	}
+}
+
+// TestB41_ASteadyTrickleOfWholeFramesLives: the limit is per frame.
+func TestB41_ASteadyTrickleOfWholeFramesLives(t *testing.T) {
+	whole := wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Binary, Payload: pingFrame(1)})
+	inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+		go func() { _, _ = io.Copy(io.Discard, p.Conn) }() // a pong would land inside a frame
+		// Each write ends one frame and begins the next, so that no moment is idle.
+		half := len(whole) / 2
+		if _, err := p.Write(whole[:half]); err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			time.Sleep(6 * time.Second)
+			if _, err := p.Write(append(whole[half:], whole[:half]...)); err != nil {
+				t.Fatalf("a live connection was cut: %v", err)
+			}
+		}
+		if s.Connections() != 1 {
+			t.Error("a live connection was cut")
+		}
+	})
+}
+
+// answerPings reads everything and answers WebSocket pings until the end.
+func answerPings(p *wstest.Peer) {
+	for {
+		if _, err := p.Receive(); err != nil {
+			return
+		}
+	}
+}
+
+// TestB42_AClientThatDoesNotReadIsDropped: the write limit, and no more memory
+// than the outbox allows meanwhile; its requests are cancelled.
+func TestB42_AClientThatDoesNotReadIsDropped(t *testing.T) {
+	sent := 0
+	var ended chan error // made in the bubble
+	desk := openDesk{answer: func(ctx context.Context, _ host.Question, sink ports.AnswerSink) {
+		piece := string(make([]byte, 10_000))
+		for {
+			if err := sink.Token(ctx, piece, false); err != nil {
+				ended <- err
+				return
+			}
+			sent++
+		}
+	}}
+	inFakeTime(t, desk, func(t *testing.T, s *Server, p *wstest.Peer) {
+		start := time.Now()
+		ended = make(chan error, 1)
+		if err := p.Send(askFrame(t, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; !errors.Is(err, context.Canceled) && !errors.Is(err, errGone) {
+			t.Errorf("the answer ended with %v", err)
+		}
+		synctest.Wait()
+		if took := time.Since(start); took < 10*time.Second || took > 13*time.Second {
+			t.Errorf("the slow reader lived %v, want 10 to 11 s", took)
+		}
+		// Each NUL costs six bytes as JSON: a megabyte holds some 17 pieces.
+		if sent > 20 {
+			t.Errorf("%d pieces of 60 KB were taken in, more than the outbox holds", sent)
+		}
+		if s.Connections() != 0 {
+			t.Error("the connection is still there")
+		}
+	})
+}
+
+// TestB42_FloodOfPingsWithoutReadingIsBounded: echoes wait for room, so reading
+// stops, and the client is dropped.
+func TestB42_FloodOfPingsWithoutReadingIsBounded(t *testing.T) {
+	inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+		frame := wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Binary, Payload: pingFrame(1)})
+		sent := 0
+		for {
+			if _, err := p.Write(frame); err != nil {
+				break
+			}
+			sent++
+		}
+		if sent > 4096/len(frame)+2*256+64 {
+			t.Errorf("%d Pings were taken in without an echo being read", sent)
+		}
+	})
+}
+
+// TestShutdown_IsBoundedForADeadPeer: nobody answers the goodbye.
+func TestShutdown_IsBoundedForADeadPeer(t *testing.T) {
+	inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+		start := time.Now()
+		s.tracker.CloseAll(sessions.Shutdown)
+		for s.Connections() > 0 {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if took := time.Since(start); took > 2*time.Second {
+			t.Errorf("the teardown took %v", took)
+		}
+	})
+}
