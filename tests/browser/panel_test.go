@@ -235,4 +235,11 @@ func TestPanelUsesThePage(t *testing.T) {
 	if got := host.nextQuestion().body.Context; len(got) != 2 || got["url"] != "" || got["title"] != "" {
 		t.Errorf("with the page off: %v", got)
 	}
+	b.open(site.URL + "/other")
+	panel.waitText("#page-title", "Press the Plexus button in the toolbar to use this page.")
+	panel.click("#use-page")
+	panel.typeText("#question", "What is here?\r")
+	if got := host.nextQuestion().body.Context; len(got) != 2 || got["url"] != "" {
+		t.Errorf("of a page the button was not pressed on: %v", got)
+	}
 }

@@ -70,6 +70,10 @@ func TestPanelScreens(t *testing.T) {
 	panel.waitShown("#nothing")
 	screens(t, panel, "nothing-found")
 
+	b.open(site.URL + "/other")
+	panel.waitText("#page-title", "Press the Plexus button in the toolbar to use this page.")
+	screens(t, panel, "page-locked")
+
 	panel.typeText("#question", "How was it built?\r")
 	q = host.nextQuestion()
 	q.token("It was built from both banks at once, and the two halves of the arch")
