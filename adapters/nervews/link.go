@@ -154,13 +154,8 @@ func (l *socketLink) ReadFrame() (framing.Header, []byte, error) {
 		return framing.Header{}, nil, &EndError{Reason: sessions.NotBinary}
 	}
 	h, frame, err := l.buffer.Read(body)
-	switch {
-	case errors.Is(err, io.EOF): // an empty message
-		return framing.Header{}, nil, &EndError{Reason: sessions.MalformedFrame}
-	case isFrameError(err):
-		return framing.Header{}, nil, &EndError{Reason: ReasonOf(err)}
-	case err != nil:
-		return framing.Header{}, nil, endOf(err)
+	if err != nil {
+		return framing.Header{}, nil, messageEnd(err)
 	}
 	// Exactly one frame is one message: whatever follows is a fault (decision D4).
 	if n, err := body.Read(l.probe[:]); n > 0 || !errors.Is(err, io.EOF) {
@@ -198,9 +193,16 @@ func (l *socketLink) SignsOfLife() uint64 { return l.socket.Reads() }
 // HalfOpen is always false: a WebSocket has no half-close.
 func (l *socketLink) HalfOpen() bool { return false }
 
-func isFrameError(err error) bool {
+// messageEnd sorts the error of reading one message as a frame.
+func messageEnd(err error) *EndError {
 	var frame *framing.FrameError
-	return errors.As(err, &frame)
+	switch {
+	case errors.Is(err, io.EOF): // an empty message
+		return &EndError{Reason: sessions.MalformedFrame}
+	case errors.As(err, &frame):
+		return &EndError{Reason: ReasonOf(err)}
+	}
+	return endOf(err)
 }
 
 // endOf sorts a read error.
