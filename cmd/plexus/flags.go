@@ -64,7 +64,7 @@ func (fs *flagSet) help() string {
 	head := "\n\nflags:"
 	fs.VisitAll(func(f *flag.Flag) {
 		kind, about := flag.UnquoteUsage(f)
-		fmt.Fprintf(&s, "%s\n  --%s %s\n      %s", head, f.Name, kind, about)
+		fmt.Fprintf(&s, "%s\n  %s\n      %s", head, strings.TrimSpace("--"+f.Name+" "+kind), about)
 		head = ""
 	})
 	return s.String()

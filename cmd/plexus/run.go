@@ -62,9 +62,7 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	err := p.dispatch(ctx, args)
 	code := exitCode(err)
 	if code != exitDone && code != exitInterrupted {
-		for line := range strings.Lines(err.Error()) {
-			p.errf("plexus: %s\n", strings.TrimSuffix(line, "\n"))
-		}
+		p.errf("plexus: %s\n", err)
 	}
 	return code
 }

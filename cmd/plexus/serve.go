@@ -267,6 +267,7 @@ Plexus is ready at ws://%s.
 3. In another terminal compare the digits and let it in:
        plexus extensions list
        plexus extensions allow ID
+   (If plexus is not installed, say go run ./cmd/plexus in its place.)
 
 Ask from a terminal:  plexus ask "your question"
 See what is going on: plexus status

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,6 +119,40 @@ func TestServe_ShutdownWithOpenConnections(t *testing.T) {
 			}
 		})
 	}
+}
+
+// While a clean stop waits for a command's answer, a second signal ends the
+// process at once.
+func TestServe_SecondSignalEndsAtOnce(t *testing.T) {
+	asked := make(chan struct{}, 8)
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		<-r.Context().Done()
+	}))
+	defer silent.Close()
+	p := newPlace(t, "PLEXUS_SEARCH_KIND=anvesha", "PLEXUS_SEARCH_URL="+silent.URL)
+	d := p.serve(t)
+	<-asked // the look ahead at the start
+	status := d.command(t, "status")
+	if err := status.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for ended := false; !ended; {
+		_ = d.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+		select {
+		case <-d.ended:
+			ended = true
+		case <-again.C:
+		}
+	}
+	_ = d.cmd.Wait() // a signal is an error here
+	if s, ok := d.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !s.Signaled() {
+		t.Errorf("ended with %v, want by the signal\n%s", d.cmd.ProcessState, d.logged())
+	}
+	_ = status.Wait() // its host has died
 }
 
 // A crash leaves the sockets, run.json and a lock file behind; none of them may
