@@ -25,6 +25,8 @@ type fakeHost struct {
 	asked   chan question
 	cancels chan uint64
 	server  *http.Server
+	running context.Context // ends with the host, as its connections do
+	kill    context.CancelFunc
 }
 
 // question is one SearchQuery that has come in.
@@ -66,6 +68,7 @@ func startFakeHost(t *testing.T, addr string, allowed bool) *fakeHost {
 		t.Fatal(err)
 	}
 	h := &fakeHost{t: t, addr: listener.Addr().String(), asked: make(chan question, 16), cancels: make(chan uint64, 16)}
+	h.running, h.kill = context.WithCancel(context.Background())
 	h.allowed.Store(allowed)
 	h.server = &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second}
 	served := make(chan struct{})
@@ -83,7 +86,10 @@ func startFakeHost(t *testing.T, addr string, allowed bool) *fakeHost {
 func (h *fakeHost) address() string { return "ws://" + h.addr }
 
 // stop closes the listener and every connection, as a host that is killed.
-func (h *fakeHost) stop() { _ = h.server.Close() }
+func (h *fakeHost) stop() {
+	_ = h.server.Close()
+	h.kill() // a hijacked connection is no longer the server's
+}
 
 func (h *fakeHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	origin := r.Header.Get("Origin")
@@ -109,11 +115,7 @@ func (h *fakeHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	// A hijacked connection outlives the server's Close, unless we watch for it.
-	ctx, cancel := context.WithCancel(context.Background())
-	h.server.RegisterOnShutdown(cancel)
-	defer cancel()
-	h.converse(ctx, conn)
+	h.converse(h.running, conn)
 }
 
 func (h *fakeHost) converse(ctx context.Context, conn *websocket.Conn) {
@@ -186,6 +188,3 @@ func (q question) last(text string) {
 	q.host.t.Helper()
 	q.send(typeToken, flagFinal, map[string]string{"t": text})
 }
-
-// drop cuts the connection without a Close frame.
-func (q question) drop() { _ = q.conn.CloseNow() }

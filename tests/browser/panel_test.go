@@ -111,7 +111,6 @@ func TestPanelInterrupted(t *testing.T) {
 	q.token("Because of the")
 	panel.waitText("#answer", "Because of the")
 	host.stop()
-	q.drop()
 	panel.wait(`document.querySelector("#note-text").textContent.startsWith("Interrupted")`)
 	panel.waitText("#answer", "Because of the")
 

@@ -79,7 +79,6 @@ func TestPanelScreens(t *testing.T) {
 	q.token("It was built from both banks at once, and the two halves of the arch")
 	panel.waitText("#answer", "It was built from both banks at once, and the two halves of the arch")
 	host.stop()
-	q.drop()
 	panel.waitText("#notice-title", "The connection was lost")
 	screens(t, panel, "reconnecting")
 	startFakeHost(t, host.addr, true)
