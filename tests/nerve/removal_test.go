@@ -18,11 +18,13 @@ import (
 // is the moment that a race would have to hit.
 type hookedRegistry struct {
 	ports.ExtensionRegistry
-	hook func()
+	hook    func()
+	lookups int
 }
 
 func (r *hookedRegistry) FindExtension(ctx context.Context, origin string, key admission.KeyHash) (admission.Extension, error) {
 	row, err := r.ExtensionRegistry.FindExtension(ctx, origin, key)
+	r.lookups++
 	if hook := r.hook; hook != nil {
 		r.hook = nil
 		hook()
@@ -91,5 +93,86 @@ func TestD6_AVisitDoesNotUndoARemoval(t *testing.T) {
 				t.Error("a removed extension comes in again")
 			}
 		})
+	}
+}
+
+// TestD6_AttachSeesWhatChangedSinceTheVerdict: between a verdict and its link lies
+// the upgrade, which a slow peer can draw out.
+func TestD6_AttachSeesWhatChangedSinceTheVerdict(t *testing.T) {
+	byKey := admission.Knock{Origins: []string{ourOrigin}, Protocols: []string{"anvesha-v1." + keyOf(0)}}
+	byToken := admission.Knock{Origins: []string{ourOrigin}, Protocols: []string{"anvesha-v1." + token}}
+	tool := admission.Knock{Protocols: []string{"anvesha-v1." + token}}
+	forget := func(t *testing.T, h *host.Host, id int64) {
+		if err := h.ForgetExtension(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rotate := func(t *testing.T, h *host.Host, _ int64) {
+		if err := h.RotateToken(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nothing := func(*testing.T, *host.Host, int64) {}
+	elsewhere := func(t *testing.T, h *host.Host, _ int64) { remove(t, h, 2) }
+	for _, c := range []struct {
+		name   string
+		knock  admission.Knock
+		change func(*testing.T, *host.Host, int64)
+		inside bool
+	}{
+		{"key, nothing", byKey, nothing, true},
+		{"key, another removed", byKey, elsewhere, true},
+		{"key, removed", byKey, remove, false},
+		{"key, forgotten", byKey, forget, false},
+		{"key, token rotated", byKey, rotate, true},
+		{"token, nothing", byToken, nothing, true},
+		{"token, removed", byToken, remove, false},
+		{"token, forgotten", byToken, forget, false},
+		{"token, rotated", byToken, rotate, false},
+		{"tool, another removed", tool, elsewhere, true},
+		{"tool, rotated", tool, rotate, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := hourlyHost(t, &hookedRegistry{ExtensionRegistry: memory.NewExtensions()})
+			other := admission.Knock{Origins: []string{otherOrigin}, Protocols: byKey.Protocols}
+			first := c.knock
+			if len(first.Origins) == 0 {
+				first = byKey // a tool has no row
+			}
+			for id, knock := range []admission.Knock{first, other} {
+				h.Admit(t.Context(), knock)
+				allow(t, h, int64(id+1))
+			}
+			v := h.Admit(t.Context(), c.knock)
+			if !v.Admitted {
+				t.Fatalf("refused: %s", v.Cause)
+			}
+			c.change(t, h, v.Peer.RowID)
+			detach, ok := h.Attach(t.Context(), v, &heldLink{})
+			if ok != c.inside {
+				t.Errorf("inside: %v, want %v", ok, c.inside)
+			}
+			if ok {
+				detach()
+			}
+			if n := h.LiveConnections(); n != 0 {
+				t.Errorf("%d links are left", n)
+			}
+		})
+	}
+}
+
+// TestD6_OneRequestLooksUpFewKeys: a header holds hundreds of keys, and each
+// look-up is a question to the disk.
+func TestD6_OneRequestLooksUpFewKeys(t *testing.T) {
+	registry := &hookedRegistry{ExtensionRegistry: memory.NewExtensions()}
+	h := hourlyHost(t, registry)
+	var keys []string
+	for n := range 200 {
+		keys = append(keys, "anvesha-v1."+keyOf(n))
+	}
+	h.Admit(t.Context(), admission.Knock{Origins: []string{ourOrigin}, Protocols: keys})
+	if registry.lookups == 0 || registry.lookups > 8 {
+		t.Errorf("%d look-ups for one request", registry.lookups)
 	}
 }
