@@ -52,6 +52,7 @@ func commands() []command {
 		{"extensions", "list | allow ID | remove [--forget] ID", "decide which browser extensions may ask", extensions},
 		{"index", "list | clear --yes", "show or empty the index of pages that were asked about", index},
 		{"token", "path | rotate", "find or replace the token of programs without a browser", token},
+		{"bench", "[--quick] [--json] | --live", "measure the host beside bare sockets", benchmark},
 		{"version", "", "print the version", version},
 	}
 }
@@ -75,6 +76,9 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 	case "help", "-h", "-help", "--help":
 		p.outf("%s\n", overview())
 		return nil
+	}
+	if args[0] == benchChild {
+		return runBenchChild(ctx, p, args[1:])
 	}
 	for _, c := range commands() {
 		if c.name == args[0] {

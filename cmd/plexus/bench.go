@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"plexus/cmd/plexus/bench"
+)
+
+const benchUsage = "bench [--quick] [--soak DURATION] [--json] | --live"
+
+const benchNotes = `Measures a host of its own, with scripted services and in a temporary folder,
+and bare sockets beside it in the same run; a running host is not touched.
+--live measures only the Ping of the running host, and changes nothing there.`
+
+// benchChild is the hidden word with which bench starts its own children.
+const benchChild = "bench-child"
+
+func benchmark(ctx context.Context, p *program, args []string) error {
+	fs := p.flags(benchUsage, benchNotes)
+	dataDir := p.addDataDir(fs)
+	quick := fs.Bool("quick", false, "take a tenth of the samples")
+	soak := fs.Duration("soak", 0, "then ask, cancel and reconnect 200 times a second for this `duration`")
+	live := fs.Bool("live", false, "measure the Ping of the running host")
+	asJSON := fs.Bool("json", false, "print JSON")
+	if err := p.parseNone(fs, args); err != nil {
+		return err
+	}
+	if *live {
+		dir, err := dataDir()
+		if err != nil {
+			return err
+		}
+		return p.benchLive(ctx, dir, *asJSON)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding this program: %w", err)
+	}
+	options := bench.Options{
+		Divide: 1, Soak: *soak, JSON: *asJSON,
+		Child: func(kind string) []string { return []string{self, benchChild, kind} },
+	}
+	if *quick {
+		options.Divide = 10
+	}
+	progress := io.Discard // a line that is written over is for terminals
+	if isTerminal(p.stderr) {
+		progress = p.stderr
+	}
+	return bench.Run(ctx, options, p.stdout, progress)
+}
+
+func (p *program) benchLive(ctx context.Context, dir string, asJSON bool) error {
+	client, err := dialNerve(ctx, dir)
+	if err != nil {
+		return err
+	}
+	err = bench.Live(ctx, func(ctx context.Context) error { return client.Ping(ctx, nil) }, time.Now, p.stdout, asJSON)
+	return errors.Join(err, client.Close())
+}
+
+func runBenchChild(ctx context.Context, p *program, args []string) error {
+	if len(args) != 1 || args[0] != bench.KindHost && args[0] != bench.KindFloor {
+		return usagef("%s is started by plexus bench alone.", benchChild)
+	}
+	return bench.RunChild(ctx, args[0], os.Stdin, p.stdout)
+}
