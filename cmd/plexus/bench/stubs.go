@@ -17,6 +17,7 @@ import (
 type stubs struct {
 	searchURL string
 	modelURL  string
+	results   []byte         // what the search answers
 	held      chan struct{}  // a model call has arrived
 	ended     chan time.Time // and its request context has ended
 	server    *http.Server
@@ -28,7 +29,7 @@ func startStubs() (*stubs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the stubs: %w", err)
 	}
-	s := &stubs{held: make(chan struct{}, 1), ended: make(chan time.Time, 1)}
+	s := &stubs{results: []byte(tenResults()), held: make(chan struct{}, 1), ended: make(chan time.Time, 1)}
 	s.searchURL = "http://" + ln.Addr().String()
 	s.modelURL = s.searchURL + "/v1"
 	mux := http.NewServeMux()
@@ -70,10 +71,11 @@ func (s *stubs) search(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write([]byte(tenResults)) // the caller may have cancelled
+	_, _ = w.Write(s.results) // the caller may have cancelled
 }
 
-var tenResults = func() string {
+// tenResults is an answer of the size that a search service gives.
+func tenResults() string {
 	var b strings.Builder
 	b.WriteString(`{"results":[`)
 	for i := range 10 {
@@ -84,4 +86,4 @@ var tenResults = func() string {
 	}
 	b.WriteString(`],"took_ms":1}`)
 	return b.String()
-}()
+}
