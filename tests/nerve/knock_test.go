@@ -123,7 +123,7 @@ func remove(t *testing.T, h *host.Host, id int64) {
 	}
 }
 
-// request is the text of a request; lines come after the first one.
+// requestText is the text of a request; lines come after the first one.
 func requestText(first string, lines ...string) string {
 	return first + "\r\n" + strings.Join(lines, "\r\n") + "\r\n\r\n"
 }
