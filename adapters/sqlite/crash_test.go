@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -141,6 +142,56 @@ func TestCrash_WithinEachMigrationStep(t *testing.T) {
 			checkIntegrity(t, s)
 		}
 	}
+}
+
+// TestCrash_OnTheWayIntoWALMode: the files of a process that died with part of a
+// transaction in the database and the old content in a rollback journal.
+func TestCrash_OnTheWayIntoWALMode(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "plexus.db")
+	mustMigrate(t, path, realScripts(t)[:1])
+	execute(t, path, rowsOfVersion(1))
+	left := halfWritten(t, path)
+	s := openAt(t, left)
+	rows, err := s.Extensions().Extensions(t.Context())
+	if err != nil || len(rows) != 1 || rows[0].Origin != "chrome-extension://old" {
+		t.Errorf("%d rows, %v; want the one that was there", len(rows), err)
+	}
+	checkIntegrity(t, s)
+}
+
+// halfWritten copies a database and its journal from the middle of a transaction
+// that is too large for the cache.
+func halfWritten(t *testing.T, path string) (left string) {
+	t.Helper()
+	left = filepath.Join(t.TempDir(), "plexus.db")
+	db := writerOf(t, path)
+	var answer string
+	for _, pragma := range []string{"journal_mode = DELETE", "cache_size = 1", "cache_size"} {
+		if err := db.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&answer); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			t.Fatal(err)
+		}
+	}
+	const many = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+		INSERT INTO extensions (origin, key_hash, state, first_seen, last_seen) SELECT i, randomblob(32), 'allowed', 0, 0 FROM n`
+	err := inTx(t.Context(), db, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(t.Context(), many); err != nil {
+			return err
+		}
+		for _, suffix := range []string{"", "-journal"} {
+			data, err := os.ReadFile(path + suffix)
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(left+suffix, data, 0o600); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return left
 }
 
 // TestCrash_EveryAcknowledgedPageIsThere kills a child that opens the database

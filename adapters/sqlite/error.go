@@ -68,3 +68,10 @@ func classify(err error) error {
 	}
 	return nil
 }
+
+// needsRollback: an unfinished transaction has to be taken back by a connection
+// that may write.
+func needsRollback(err error) bool {
+	var failed *driver.Error
+	return errors.As(err, &failed) && failed.Code() == codes.SQLITE_READONLY_ROLLBACK
+}

@@ -24,7 +24,7 @@ func prepareFile(path string) (fresh bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	for _, side := range []string{path + "-wal", path + "-shm"} {
+	for _, side := range []string{path + "-wal", path + "-shm", path + "-journal"} {
 		if _, err := checkFile(side, os.Geteuid()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false, err
 		}

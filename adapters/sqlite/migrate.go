@@ -68,9 +68,19 @@ func (m *migrator) reached(version int, stage string) error {
 }
 
 // probe looks at an existing file through a connection that cannot write, so
-// that a refused database stays as it is.
-func (m *migrator) probe(ctx context.Context) (err error) {
-	db, err := connect(m.path, readerPragmas(), "mode=ro")
+// that a refused database stays as it is. Where a crash has left a transaction
+// half written outside the log, as on a database's way into WAL mode, nobody can
+// read the file before that is taken back.
+func (m *migrator) probe(ctx context.Context) error {
+	err := m.look(ctx, "mode=ro")
+	if needsRollback(err) {
+		return m.look(ctx, "mode=rw")
+	}
+	return err
+}
+
+func (m *migrator) look(ctx context.Context, mode string) (err error) {
+	db, err := connect(m.path, readerPragmas(), mode)
 	if err != nil {
 		return err
 	}
