@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -78,8 +77,8 @@ func (p *program) askHost(ctx context.Context, dataDir string, q framing.SearchQ
 	}
 	out.end()
 	if asJSON {
-		if err := json.NewEncoder(p.stdout).Encode(out.answer); err != nil {
-			return fmt.Errorf("printing the answer: %w", err)
+		if err := writeJSON(p.stdout, out.answer, ""); err != nil {
+			return err
 		}
 	}
 	return out.verdict(err)
@@ -104,8 +103,7 @@ func dialNerve(ctx context.Context, dataDir string) (*nerveclient.Client, error)
 	return client, nil
 }
 
-// askedAnswer is what --json prints. Its texts are as they came; JSON escapes
-// control characters by itself.
+// askedAnswer is what --json prints. Its texts are as they came.
 type askedAnswer struct {
 	Results  []askedResult `json:"results"`
 	TookMS   int64         `json:"took_ms"` // of the search; 0 without one

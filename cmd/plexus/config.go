@@ -58,12 +58,17 @@ type sources struct {
 	dataDir string
 }
 
+// defaultNerveAddr is where the extension looks unless it is told otherwise.
+func defaultNerveAddr() netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 9001)
+}
+
 // defaults of one machine and its environment.
 func (p *program) defaults(dataDir string) (config, error) {
 	tokenFile, err := p.places().NerveToken()
 	return config{
 		language:       p.defaultLanguage(),
-		nerveAddr:      netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 9001),
+		nerveAddr:      defaultNerveAddr(),
 		nerveSocket:    p.places().NerveSocket(dataDir),
 		nerveTokenFile: tokenFile,
 		logFormat:      "text",

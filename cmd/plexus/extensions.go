@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -15,13 +14,13 @@ import (
 	"plexus/ports"
 )
 
-const extensionsUsage = "extensions list | allow ID | remove [--forget] ID"
+const extensionsUsage = "extensions list | allow DIGITS | remove [--forget] DIGITS"
 
 const extensionsNotes = `An extension that knocks for the first time waits until it is allowed. Its panel
 and the list show the same four digits: compare them, so that no look-alike
 slips in. remove ends its connections and keeps it out; with --forget its row is
-deleted and its next knock waits like a first one. In place of the number, the
-origin may be given where only one row has it.`
+deleted and its next knock waits like a first one. Digits name a waiting row. Any
+row can be named by the ID of the list, or by its origin where no other has it.`
 
 func extensions(ctx context.Context, p *program, args []string) error {
 	fs := p.flags(extensionsUsage, extensionsNotes)
@@ -86,7 +85,7 @@ func (p *program) printExtensions(rows []adminapi.Extension) {
 		p.outf("%4d  %-6s  %-8s  %-16s  %s\n", row.ID, digits, row.State, row.LastSeen.Local().Format("2006-01-02 15:04"), text.Printable(row.Origin))
 	}
 	if waiting {
-		p.outf("\nCompare the digits of a waiting one with those in its panel, then let it in:\n    plexus extensions allow ID\n")
+		p.outf("\nCompare the digits of a waiting one with those in its panel, then let it in:\n    plexus extensions allow DIGITS\n")
 	}
 }
 
@@ -127,35 +126,48 @@ func forgetExtension(c *adminapi.Client, ctx context.Context, id int64) (adminap
 	return adminapi.Extension{}, ports.ErrExtensionUnknown
 }
 
-// findExtension takes a number, or an origin that only one row has.
+// findExtension gives the row that is meant by which.
 func findExtension(ctx context.Context, c *adminapi.Client, which string) (int64, error) {
-	if id, err := strconv.ParseInt(which, 10, 64); err == nil {
-		if id < 1 {
-			return 0, ports.ErrExtensionUnknown
-		}
-		return id, nil
-	}
 	rows, err := c.Extensions(ctx)
 	if err != nil {
 		return 0, err
 	}
-	var match []adminapi.Extension
+	return pickExtension(rows, which)
+}
+
+// pickExtension finds the one row that which names: by the four digits of a
+// waiting row, by its ID or by its origin. What could mean two rows is refused,
+// since the wrong one would be let in.
+func pickExtension(rows []adminapi.Extension, which string) (int64, error) {
+	var byDigits, others []adminapi.Extension
 	for _, row := range rows {
-		if row.Origin == which {
-			match = append(match, row)
+		switch {
+		case row.Digits == which && row.State == string(admission.Waiting):
+			byDigits = append(byDigits, row)
+		case strconv.FormatInt(row.ID, 10) == which || row.Origin == which:
+			others = append(others, row)
 		}
 	}
-	switch len(match) {
-	case 0:
+	match := append(byDigits, others...)
+	switch {
+	case len(match) == 0:
 		return 0, ports.ErrExtensionUnknown
-	case 1:
+	case len(match) == 1:
 		return match[0].ID, nil
+	case len(byDigits) > 1:
+		return 0, ambiguous("several waiting rows have these digits", match)
+	case len(byDigits) == 1:
+		return 0, ambiguous("this number is the ID of one row and the digits of another", match)
 	}
+	return 0, ambiguous("several rows have this origin", match)
+}
+
+func ambiguous(why string, match []adminapi.Extension) error {
 	var choices strings.Builder
 	for _, row := range match {
-		fmt.Fprintf(&choices, "\n    %d  digits %s  %s", row.ID, row.Digits, row.State)
+		fmt.Fprintf(&choices, "\n    %d  digits %s  %s  %s", row.ID, row.Digits, row.State, row.Origin)
 	}
-	return 0, usagef("several rows have this origin; say which by its number:%s", choices.String())
+	return usagef("%s; say which by its ID, or by its origin where that is its own:%s", why, choices.String())
 }
 
 func describe(row adminapi.Extension) string {
@@ -164,16 +176,6 @@ func describe(row adminapi.Extension) string {
 		s += ", digits " + row.Digits
 	}
 	return s + ")"
-}
-
-// printJSON prints one value for other programs.
-func (p *program) printJSON(value any) error {
-	enc := json.NewEncoder(p.stdout)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(value); err != nil {
-		return fmt.Errorf("printing: %w", err)
-	}
-	return nil
 }
 
 // ago spells how long since t, for people.

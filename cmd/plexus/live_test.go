@@ -129,7 +129,7 @@ func TestLive_ExtensionIsLetInAndRemovedWithoutRestart(t *testing.T) {
 	if len(rows) != 1 || rows[0].State != "waiting" {
 		t.Fatalf("rows %+v", rows)
 	}
-	l.do(t, 0, "extensions", "allow", "1")
+	l.do(t, 0, "extensions", "allow", digits)
 	if err := l.knock(t, origin, key); err != nil {
 		t.Errorf("allowed and refused: %v", err)
 	}
@@ -156,7 +156,7 @@ func TestLive_OneOriginWithSeveralKeysNeedsANumber(t *testing.T) {
 		}
 	}
 	got := l.do(t, 2, "extensions", "allow", origin)
-	if !strings.Contains(got.stderr, "say which by its number") {
+	if !strings.Contains(got.stderr, "say which by its ID") {
 		t.Errorf("got %s", got.stderr)
 	}
 }

@@ -22,7 +22,6 @@ const (
 // command is one word after plexus, with its own flags.
 type command struct {
 	name  string
-	args  string // what follows the name in a usage line
 	about string // one line for the list
 	run   func(ctx context.Context, p *program, args []string) error
 }
@@ -46,14 +45,14 @@ var errHelp = errors.New("help printed")
 
 func commands() []command {
 	return []command{
-		{"serve", "[flags]", "run the host", serve},
-		{"ask", `[flags] "question"`, "ask the running host and print its answer as it comes", ask},
-		{"status", "[--json]", "show what is configured, reachable and waiting", status},
-		{"extensions", "list | allow ID | remove [--forget] ID", "decide which browser extensions may ask", extensions},
-		{"index", "list | clear --yes", "show or empty the index of pages that were asked about", index},
-		{"token", "path | rotate", "find or replace the token of programs without a browser", token},
-		{"bench", "[--quick] [--json] | --live", "measure the host beside bare sockets", benchmark},
-		{"version", "", "print the version", version},
+		{"serve", "run the host", serve},
+		{"ask", "ask the running host and print its answer as it comes", ask},
+		{"status", "show what is configured, reachable and waiting", status},
+		{"extensions", "decide which browser extensions may ask", extensions},
+		{"index", "show or empty the index of pages that were asked about", index},
+		{"token", "find or replace the token of programs without a browser", token},
+		{"bench", "measure the host beside bare sockets", benchmark},
+		{"version", "print the version", version},
 	}
 }
 
@@ -76,6 +75,8 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 	case "help", "-h", "-help", "--help":
 		p.outf("%s\n", overview())
 		return nil
+	case "-version", "--version":
+		return version(ctx, p, args[1:])
 	}
 	if args[0] == benchChild {
 		return runBenchChild(ctx, p, args[1:])

@@ -258,15 +258,18 @@ func isTerminal(w any) bool {
 }
 
 func greeting(address, tokenFile string) string {
+	elsewhere := ""
+	if address != defaultNerveAddr().String() {
+		elsewhere = "\n   First put the address above into its settings: it looks at ws://" + defaultNerveAddr().String() + "."
+	}
 	return fmt.Sprintf(`
 Plexus is ready at ws://%s.
 
 1. Open chrome://extensions, switch on "Developer mode", press "Load unpacked"
    and choose the folder web/extension.
-2. Open the extension's panel. It knocks, and shows four digits.
-3. In another terminal compare the digits and let it in:
-       plexus extensions list
-       plexus extensions allow ID
+2. Open the extension's panel. It knocks, and shows four digits.%s
+3. In another terminal let it in by the digits of its panel:
+       plexus extensions allow DIGITS
    (If plexus is not installed, say go run ./cmd/plexus in its place.)
 
 Ask from a terminal:  plexus ask "your question"
@@ -274,5 +277,5 @@ See what is going on: plexus status
 Programs without a browser use the token in %s.
 Ctrl-C stops Plexus.
 
-`, address, tokenFile)
+`, address, elsewhere, tokenFile)
 }

@@ -141,7 +141,7 @@ func (b *page) queries(q adminapi.Queries) {
 
 func (b *page) waiting(rows []adminapi.Extension) {
 	for _, row := range rows {
-		b.line("Waiting", "%s. If the digits are those in its panel: plexus extensions allow %d", describe(row), row.ID)
+		b.line("Waiting", "%s. If the digits are those in its panel: plexus extensions allow %s", describe(row), row.Digits)
 	}
 }
 

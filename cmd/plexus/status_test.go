@@ -30,7 +30,7 @@ func TestStatusText(t *testing.T) {
 		"searxng at https://s.example: cannot be reached: no route", "failed 2 times, last 5 min ago: time-out",
 		"none found on this machine", "Ollama offers llama at http://127.0.0.1:11434/v1", "[model]", `name = "llama"`,
 		"on; 1 page, 2.0 KiB of text", "4 answered", "whole answer: half within 1.5 ms",
-		"Extension 2 (chrome-extension://a, digits 0042)", "plexus extensions allow 2", "https://evil.example", "Nothing to do.",
+		"Extension 2 (chrome-extension://a, digits 0042)", "plexus extensions allow 0042", "https://evil.example", "Nothing to do.",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)
@@ -55,9 +55,18 @@ func TestStatusText_EveryReach(t *testing.T) {
 
 func TestGreeting_SaysWhatToDoNext(t *testing.T) {
 	got := greeting("127.0.0.1:9001", "/h/token")
-	for _, want := range []string{"ws://127.0.0.1:9001", "chrome://extensions", "web/extension", "plexus extensions allow ID", "/h/token", "Ctrl-C"} {
+	for _, want := range []string{"ws://127.0.0.1:9001", "chrome://extensions", "web/extension", "plexus extensions allow DIGITS", "/h/token", "Ctrl-C"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)
 		}
+	}
+}
+
+func TestGreeting_SendsTheExtensionToAnotherAddress(t *testing.T) {
+	if got := greeting("127.0.0.1:9001", "/h/token"); strings.Contains(got, "into its settings") {
+		t.Errorf("the usual address is to be put into the settings:\n%s", got)
+	}
+	if got := greeting("127.0.0.1:4242", "/h/token"); !strings.Contains(got, "First put the address above into its settings") {
+		t.Errorf("an unusual address is not to be put into the settings:\n%s", got)
 	}
 }
