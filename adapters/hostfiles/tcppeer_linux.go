@@ -58,15 +58,16 @@ func lookUpPeer(path string, peer, local netip.AddrPort) (uint32, error) {
 }
 
 // findPeer reads the kernel's table: columns are number, local address, remote
-// address, state, queues, timer, retransmits, uid. Only an established socket
-// says whose it is; an orphaned one shows uid 0.
+// address, state, queues, timer, retransmits, uid, timeout, inode. Only a socket
+// that some process still holds says whose it is, established or half closed; an
+// orphaned one has inode 0 and shows uid 0.
 func findPeer(table io.Reader, peer, local netip.AddrPort, six bool) (uint32, error) {
-	const established = "01"
+	const orphaned = "0"
 	wantLocal, wantRemote := kernelAddr(peer, six), kernelAddr(local, six)
 	lines := bufio.NewScanner(table)
 	for lines.Scan() {
 		f := strings.Fields(lines.Text())
-		if len(f) < 8 || f[1] != wantLocal || f[2] != wantRemote || f[3] != established {
+		if len(f) < 10 || f[1] != wantLocal || f[2] != wantRemote || f[9] == orphaned {
 			continue
 		}
 		uid, err := strconv.ParseUint(f[7], 10, 32)

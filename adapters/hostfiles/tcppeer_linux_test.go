@@ -41,9 +41,10 @@ func TestFindPeer(t *testing.T) {
 	peer := netip.MustParseAddrPort("127.0.0.1:54321") // D431
 	local := netip.MustParseAddrPort("127.0.0.1:9001") // 2329
 	const head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
-	row := func(local, remote, state, uid string) string {
-		return "   1: " + local + " " + remote + " " + state + " 00000000:00000000 00:00000000 00000000  " + uid + "        0 12345 1 0 20 4 30 10 -1\n"
+	held := func(local, remote, state, uid, inode string) string {
+		return "   1: " + local + " " + remote + " " + state + " 00000000:00000000 00:00000000 00000000  " + uid + "        0 " + inode + " 1 0 20 4 30 10 -1\n"
 	}
+	row := func(local, remote, state, uid string) string { return held(local, remote, state, uid, "12345") }
 	const us, them = "0100007F:2329", "0100007F:D431"
 	for _, tc := range []struct {
 		name, table string
@@ -53,7 +54,8 @@ func TestFindPeer(t *testing.T) {
 	}{
 		{"established", head + row(us, them, "01", "0") + row(them, us, "01", "1000"), false, 1000, true},
 		{"our own end does not count", head + row(us, them, "01", "1000"), false, 0, false},
-		{"an orphan does not count", head + row(them, us, "05", "0"), false, 0, false},
+		{"an orphan does not count", head + held(them, us, "05", "0", "0"), false, 0, false},
+		{"half closed", head + row(them, us, "05", "1000"), false, 1000, true},
 		{"other port", head + row("0100007F:D432", us, "01", "1000"), false, 0, false},
 		{"mapped", head + row("0000000000000000FFFF00000100007F:D431", "0000000000000000FFFF00000100007F:2329", "01", "33"), true, 33, true},
 		{"short line", head + "   1: " + them + "\n", false, 0, false},

@@ -29,6 +29,9 @@ type Client struct {
 	next    uint64
 	waiting map[uint64]*waiter
 	err     error // why the connection ended
+
+	closed  chan struct{} // by Close
+	closing sync.Once
 }
 
 // waiter receives the frames of one request ID.
@@ -97,13 +100,15 @@ func DialWebSocket(ctx context.Context, url string, o Options) (*Client, error) 
 }
 
 func newClient(l link) *Client {
-	c := &Client{link: l, waiting: make(map[uint64]*waiter)}
+	c := &Client{link: l, waiting: make(map[uint64]*waiter), closed: make(chan struct{})}
 	c.read.Go(c.readLoop)
 	return c
 }
 
-// Close ends the connection; every waiting call returns ErrClosed.
+// Close ends the connection; every waiting call returns ErrClosed. It must not be
+// called from a Receiver.
 func (c *Client) Close() error {
+	c.closing.Do(func() { close(c.closed) })
 	err := c.link.close()
 	c.read.Wait()
 	return err
@@ -239,6 +244,7 @@ func (c *Client) readLoop() {
 		select {
 		case w.frames <- Frame{Header: h, Payload: payload}:
 		case <-w.done:
+		case <-c.closed:
 		}
 	}
 }

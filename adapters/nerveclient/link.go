@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"time"
 
 	"github.com/coder/websocket"
 
 	"plexus/domain/framing"
 )
+
+// writeLimit bounds one write to a host that takes nothing.
+const writeLimit = 10 * time.Second
 
 // streamLink reads frames back to back from a byte stream.
 type streamLink struct {
@@ -35,6 +39,9 @@ func (l *streamLink) read() (framing.Header, []byte, error) {
 }
 
 func (l *streamLink) write(frame []byte) error {
+	if err := l.conn.SetWriteDeadline(time.Now().Add(writeLimit)); err != nil {
+		return err
+	}
 	_, err := l.conn.Write(frame)
 	return err
 }
@@ -61,7 +68,9 @@ func (l *socketLink) read() (framing.Header, []byte, error) {
 }
 
 func (l *socketLink) write(frame []byte) error {
-	return l.ws.Write(context.Background(), websocket.MessageBinary, frame)
+	ctx, cancel := context.WithTimeout(context.Background(), writeLimit)
+	defer cancel()
+	return l.ws.Write(ctx, websocket.MessageBinary, frame)
 }
 
 func (l *socketLink) close() error { return l.ws.CloseNow() }

@@ -21,19 +21,22 @@ type streamLink struct {
 	watched *wsconn.Watched
 	reader  *bufio.Reader
 	buffer  nervews.FrameBuffer
+	looks   atomic.Uint64
 	atEnd   atomic.Bool // the peer has closed its writing side
 	closing sync.Once
 }
 
 func newStreamLink(conn net.Conn, limits wsconn.Limits) *streamLink {
-	w := wsconn.NewWatched(conn, limits)
-	return &streamLink{conn: conn, watched: w, reader: bufio.NewReader(w)}
+	w := wsconn.NewWatched(conn, limits, false)
+	l := &streamLink{conn: conn, watched: w, reader: bufio.NewReader(w)}
+	w.SetAhead(l.reader.Buffered)
+	return l
 }
 
 func (l *streamLink) ReadFrame() (framing.Header, []byte, error) {
 	h, frame, err := l.buffer.Read(l.reader)
 	if err == nil {
-		l.watched.FrameDone(l.reader.Buffered())
+		l.watched.FrameDone()
 		return h, frame, nil
 	}
 	var broken *framing.FrameError
@@ -64,8 +67,8 @@ func (l *streamLink) Cut() { l.closing.Do(func() { _ = l.conn.Close() }) }
 // Probe does nothing: the kernel tells at once when a local peer is gone.
 func (l *streamLink) Probe(context.Context) {}
 
-// SignsOfLife always grows, since a silent local peer is no ghost.
-func (l *streamLink) SignsOfLife() uint64 { return l.watched.Reads() }
+// SignsOfLife grows with every look: a silent local peer is no ghost, it waits.
+func (l *streamLink) SignsOfLife() uint64 { return l.looks.Add(1) }
 
 // HalfOpen tells a peer that has closed only its writing side, and waits, from
 // one that is gone.

@@ -4,6 +4,8 @@ import "plexus/domain/sessions"
 
 // closeCode maps a reason to the WebSocket status that the peer sees, with an
 // empty reason text: NERVE V1 sends no errors over the wire, the kind is logged.
+// (Of BadWebSocket the library has told the peer before us, with a text of its
+// own; the status is the same.)
 // goodbye is false where the socket is cut instead (the peer sees 1006). It is
 // the one place where this is decided.
 func closeCode(reason sessions.CloseReason) (code int, goodbye bool) {

@@ -62,7 +62,7 @@ func (s *Server) sameUser(r *http.Request) bool {
 	}
 	ours, err := s.config.PeerIsOurs(conn)
 	if err != nil {
-		s.config.Log.Error("the peer's user could not be found out", "error", err)
+		s.config.Log.Debug("the peer's user could not be found out", "error", err)
 	}
 	return err == nil && ours
 }
@@ -103,7 +103,9 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !s.tracker.Reserve() {
-		s.desk.Refuse(admission.TooMany, verdict.Peer.Origin)
+		if !s.stopping.Load() {
+			s.desk.Refuse(admission.TooMany, verdict.Peer.Origin)
+		}
 		answer(w, http.StatusServiceUnavailable)
 		return
 	}

@@ -193,7 +193,9 @@ func (l *socketLink) SignsOfLife() uint64 { return l.socket.Reads() }
 // HalfOpen is always false: a WebSocket has no half-close.
 func (l *socketLink) HalfOpen() bool { return false }
 
-// messageEnd sorts the error of reading one message as a frame.
+// messageEnd sorts the error of reading one message as a frame. The library gives
+// the loss of the connection inside a message as the message's end, so a client
+// that vanished there may be logged as malformed.
 func messageEnd(err error) *EndError {
 	var frame *framing.FrameError
 	switch {
@@ -212,6 +214,8 @@ func endOf(err error) *EndError {
 		return &EndError{Reason: sessions.MessageTooBig}
 	case wsconn.TimedOut:
 		return &EndError{Reason: sessions.FrameStalled}
+	case wsconn.NotTaken:
+		return &EndError{Reason: sessions.SlowReader}
 	case wsconn.BrokenRule:
 		return &EndError{Reason: sessions.BadWebSocket, Err: err}
 	}

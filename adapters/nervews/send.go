@@ -127,13 +127,11 @@ func (s *Session) write(frame []byte) (ok bool) {
 	return true
 }
 
-// goodbye flushes what the reason wants flushed and closes the link. A peer that
-// does not take it is cut, so that it ends in bounded time.
+// goodbye flushes what the reason wants flushed and closes the link.
 func (s *Session) goodbye() {
-	limit := time.AfterFunc(wsconn.CloseLimit, s.link.Cut)
 	for s.flushOne() {
 	}
-	limit.Stop()
+	s.cut.Stop() // Close has a limit of its own
 	s.link.Close(s.reason)
 }
 

@@ -115,11 +115,16 @@ func (s *Server) Serve(ln net.Listener) error {
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopping.Store(true)
 	s.tracker.CloseAll(sessions.Shutdown)
-	err := s.http.Shutdown(ctx)
-	if waitErr := s.tracker.Wait(ctx); waitErr != nil {
-		err = errors.Join(err, fmt.Errorf("wait for NERVE connections: %w", waitErr))
+	// net/http would wait five seconds for a connection that never sent a byte.
+	brief, cancel := context.WithTimeout(ctx, wsconn.CloseLimit)
+	defer cancel()
+	if err := s.http.Shutdown(brief); err != nil {
+		_ = s.http.Close() // handshakes that did not end by themselves
 	}
-	return err
+	if err := s.tracker.Wait(ctx); err != nil {
+		return fmt.Errorf("wait for NERVE connections: %w", err)
+	}
+	return nil
 }
 
 // Connections counts the connections that are open or being opened.

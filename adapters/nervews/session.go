@@ -3,7 +3,9 @@ package nervews
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -67,6 +69,8 @@ type Session struct {
 	writing  bool          // somebody is inside link.WriteFrame
 	waiters  chan struct{} // closed when room is made; nil when nobody waits
 	ended    bool
+	cut      *time.Timer // armed by end
+	held     int         // bytes of the payloads that workers hold
 	reason   sessions.CloseReason
 	cause    error
 
@@ -123,7 +127,8 @@ func (s *Session) logClosed(lasted time.Duration) {
 }
 
 // end starts the teardown, once: every request is cancelled, and the writer says
-// goodbye after what still has to go out.
+// goodbye after what still has to go out. A peer that takes nothing is cut, also
+// when the writer is stuck in a write.
 func (s *Session) end(reason sessions.CloseReason, cause error) {
 	s.mu.Lock()
 	if s.ended {
@@ -131,6 +136,7 @@ func (s *Session) end(reason sessions.CloseReason, cause error) {
 		return
 	}
 	s.ended, s.reason, s.cause = true, reason, cause
+	s.cut = time.AfterFunc(wsconn.CloseLimit, s.link.Cut)
 	s.inflight.Drain(func(_ uint64, r *request) { r.cancel() })
 	if !reason.Flushes() {
 		s.outbox.Clear()
@@ -144,7 +150,7 @@ func (s *Session) end(reason sessions.CloseReason, cause error) {
 func (s *Session) readLoop() (end *EndError) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.log.Error("the session panicked", "panic", p, "stack", string(debug.Stack()))
+			s.log.Error("the session panicked", "panic", panicked(p), "stack", string(debug.Stack()))
 			end = &EndError{Reason: sessions.Internal}
 		}
 	}()
@@ -155,6 +161,9 @@ func (s *Session) readLoop() (end *EndError) {
 				return end
 			}
 			return &EndError{Reason: sessions.Internal, Err: err}
+		}
+		if s.ctx.Err() != nil { // ended meanwhile: what comes now is for nobody
+			return &EndError{Reason: sessions.ClientGone}
 		}
 		s.counts.frames++
 		s.dispatch(h, frame)
@@ -213,7 +222,7 @@ func (s *Session) beginQuery(id uint64, payload []byte) {
 	s.counts.queries++
 	if s.live(id) {
 		s.counts.ignored++
-		s.log.Warn("a query was ignored", "request_id", id, "error", sessions.ErrDuplicateRequest)
+		s.note(s.counts.ignored, "a query was ignored", id, sessions.ErrDuplicateRequest)
 		return
 	}
 	query, err := framing.DecodeSearchQuery(payload)
@@ -223,14 +232,17 @@ func (s *Session) beginQuery(id uint64, payload []byte) {
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	r := &request{cancel: cancel}
-	if err := s.begin(id, r); err != nil {
+	if err := s.begin(id, r, len(payload)); err != nil {
 		cancel()
 		if !errors.Is(err, errGone) {
 			s.refuse(id, err)
 		}
 		return
 	}
-	s.work.Go(func() { s.answer(ctx, id, r, query) })
+	s.work.Go(func() {
+		defer s.release(len(payload))
+		s.answer(ctx, id, r, query)
+	})
 }
 
 func (s *Session) live(id uint64) bool {
@@ -240,19 +252,58 @@ func (s *Session) live(id uint64) bool {
 	return live
 }
 
-func (s *Session) begin(id uint64, r *request) error {
+// maxHeld bounds the bytes of query payloads that one connection may have
+// waiting: a thousand queries of a megabyte would be a gigabyte.
+const maxHeld = 8 << 20
+
+// begin enters a request. Too many bytes in waiting are refused like too many
+// requests.
+func (s *Session) begin(id uint64, r *request, payload int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
 		return errGone
 	}
-	return s.inflight.Begin(id, r)
+	if s.held+payload > maxHeld {
+		return sessions.ErrTooManyInflight
+	}
+	if err := s.inflight.Begin(id, r); err != nil {
+		return err
+	}
+	s.held += payload
+	return nil
+}
+
+// release gives back what a worker held.
+func (s *Session) release(payload int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held -= payload
+}
+
+// note logs the 1st, 10th, 100th … of a kind at a level that people see, so that
+// a client that sends nothing else cannot flood the log.
+func (s *Session) note(count int, what string, id uint64, err error) {
+	level := slog.LevelDebug
+	if sessions.Milestone(count) {
+		level = slog.LevelWarn
+	}
+	s.log.Log(s.ctx, level, what, "request_id", id, "count", count, "error", err)
+}
+
+// panicked describes a panic for the log: a runtime error as it is, of anything
+// else the type alone, since its value may hold what was asked.
+func panicked(p any) string {
+	if err, ok := p.(runtime.Error); ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("a %T", p)
 }
 
 func (s *Session) refuse(id uint64, err error) {
 	s.counts.refused++
 	s.answerer.CountRefused()
-	s.log.Warn("a query was refused", "request_id", id, "error", err)
+	s.note(s.counts.refused, "a query was refused", id, err)
 	b := wsconn.GetBuffer()
 	b.B = framing.AppendAiToken(b.B, id, "", true)
 	s.queue(s.ctx, b, func() bool { return s.outbox.PushUrgent(b) })
@@ -265,7 +316,7 @@ func (s *Session) answer(ctx context.Context, id uint64, r *request, query frami
 	k := &sink{session: s, id: id, request: r}
 	defer func() {
 		if p := recover(); p != nil {
-			s.log.Error("an answer panicked", "request_id", id, "panic", p, "stack", string(debug.Stack()))
+			s.log.Error("an answer panicked", "request_id", id, "panic", panicked(p), "stack", string(debug.Stack()))
 		}
 		if !k.done {
 			_ = k.Token(ctx, "", true) // fails only when the request is over anyway

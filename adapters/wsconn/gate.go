@@ -4,17 +4,27 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
+	"time"
 )
 
+// patience is how old a handshake must be before a newcomer may take its place
+// when every place is taken. An honest one takes milliseconds.
+const patience = 2 * time.Second
+
 // Gate counts the connections of a listener that are still in their HTTP
-// handshake. Up to max of them are served; as many again are told 503; what
-// comes beyond is closed unheard, so that half-open sockets cost next to nothing.
+// handshake. Up to max of them are served. When all places are taken, a newcomer
+// gets the place of the oldest, if that has dawdled for longer than patience;
+// else it is told 503, as long as no more than max are being told that; what
+// comes beyond is closed unheard. So half-open sockets cost next to nothing and
+// cannot keep others out for long.
 type Gate struct {
 	max int
 
-	mu   sync.Mutex
-	open int
+	mu      sync.Mutex
+	served  []*gatedConn // oldest first
+	refused int
 }
 
 // NewGate allows max handshakes at once.
@@ -39,6 +49,38 @@ func Refused(r *http.Request) bool {
 
 type refusedKey struct{}
 
+// admit finds a place for c. evicted, if any, is the caller's to close.
+func (g *Gate) admit(c *gatedConn, now time.Time) (ok bool, evicted *gatedConn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case len(g.served) < g.max:
+	case now.Sub(g.served[0].since) > patience:
+		evicted = g.served[0]
+		g.served = slices.Delete(g.served, 0, 1)
+	case g.refused < g.max:
+		g.refused++
+		c.refused = true
+		return true, nil
+	default:
+		return false, nil
+	}
+	g.served = append(g.served, c)
+	return true, evicted
+}
+
+func (g *Gate) leave(c *gatedConn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if c.refused {
+		g.refused--
+		return
+	}
+	if i := slices.Index(g.served, c); i >= 0 { // not there when it was evicted
+		g.served = slices.Delete(g.served, i, i+1)
+	}
+}
+
 type gatedListener struct {
 	net.Listener
 	gate *Gate
@@ -46,28 +88,28 @@ type gatedListener struct {
 
 func (l *gatedListener) Accept() (net.Conn, error) {
 	for {
-		c, err := l.Listener.Accept()
+		conn, err := l.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		l.gate.mu.Lock()
-		open := l.gate.open
-		if open < 2*l.gate.max {
-			l.gate.open++
+		now := time.Now()
+		c := &gatedConn{Conn: conn, gate: l.gate, since: now}
+		ok, evicted := l.gate.admit(c, now)
+		if evicted != nil {
+			_ = evicted.Close() // it had its time
 		}
-		l.gate.mu.Unlock()
-		if open >= 2*l.gate.max {
-			_ = c.Close() // beyond hope of an answer
-			continue
+		if ok {
+			return c, nil
 		}
-		return &gatedConn{Conn: c, gate: l.gate, refused: open >= l.gate.max}, nil
+		_ = conn.Close() // beyond hope of an answer
 	}
 }
 
 type gatedConn struct {
 	net.Conn
 	gate    *Gate
-	refused bool
+	since   time.Time
+	refused bool // set before anybody else sees the connection
 	left    sync.Once
 }
 
@@ -83,10 +125,4 @@ func (c *gatedConn) Close() error {
 	return c.Conn.Close()
 }
 
-func (c *gatedConn) leave() {
-	c.left.Do(func() {
-		c.gate.mu.Lock()
-		c.gate.open--
-		c.gate.mu.Unlock()
-	})
-}
+func (c *gatedConn) leave() { c.left.Do(func() { c.gate.leave(c) }) }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -27,9 +28,9 @@ const writeBufferSize = 4 << 10
 type Socket struct {
 	ws      *websocket.Conn
 	watched *Watched
-	reader  *bufio.Reader
 
-	inMessage bool // the reading goroutine alone touches it
+	// Whoever reads: the reading goroutine, or a Close that waits for the peer's.
+	inMessage atomic.Bool
 
 	closing sync.Once
 }
@@ -83,8 +84,9 @@ func (w *watchingWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if admitted, ok := conn.(interface{ Admitted() net.Conn }); ok {
 		conn = admitted.Admitted()
 	}
-	w.socket.watched = NewWatched(conn, w.limits)
-	w.socket.reader = rw.Reader
+	// What came together with the upgrade is the beginning of a frame.
+	w.socket.watched = NewWatched(conn, w.limits, rw.Reader.Buffered() > 0)
+	w.socket.watched.SetAhead(rw.Reader.Buffered)
 	return w.socket.watched, bufio.NewReadWriter(rw.Reader, bufio.NewWriterSize(w.socket.watched, writeBufferSize)), nil
 }
 
@@ -95,20 +97,20 @@ func (s *Socket) Next() (binary bool, body io.Reader, err error) {
 	if err != nil {
 		return false, nil, err
 	}
-	s.inMessage = true
+	s.inMessage.Store(true)
 	return typ == websocket.MessageBinary, body, nil
 }
 
 // MessageDone says that the message was read to its end.
 func (s *Socket) MessageDone() {
-	s.inMessage = false
-	s.watched.FrameDone(s.reader.Buffered())
+	s.inMessage.Store(false)
+	s.watched.FrameDone()
 }
 
 // controlDone keeps a lone ping or pong from counting as an unfinished frame.
 func (s *Socket) controlDone() {
-	if !s.inMessage {
-		s.watched.FrameDone(s.reader.Buffered())
+	if !s.inMessage.Load() {
+		s.watched.FrameDone()
 	}
 }
 
@@ -146,8 +148,9 @@ type Fault uint8
 const (
 	PeerGone   Fault = iota + 1 // closed, reset, or we closed it ourselves
 	TimedOut                    // one of Limits ran out
+	NotTaken                    // the peer pings and does not take the pong
 	TooBig                      // over ReadLimit; the library has sent 1009
-	BrokenRule                  // the peer broke RFC 6455
+	BrokenRule                  // the peer broke RFC 6455; the library may have told it so, in its own words
 )
 
 // FaultOf sorts err, which must not be nil.
@@ -158,6 +161,8 @@ func FaultOf(err error) Fault {
 		return TooBig
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return TimedOut
+	case errors.Is(err, context.DeadlineExceeded): // the library's own limit for control frames
+		return NotTaken
 	case websocket.CloseStatus(err) != -1, errors.Is(err, net.ErrClosed), errors.Is(err, io.ErrClosedPipe),
 		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &broken):
 		return PeerGone

@@ -98,6 +98,11 @@ func (t *Tracker) Wait(ctx context.Context) error {
 	case <-t.empty:
 		return nil
 	case <-ctx.Done():
+	}
+	select { // both may have been true
+	case <-t.empty:
+		return nil
+	default:
 		return ctx.Err()
 	}
 }

@@ -39,7 +39,7 @@ func validKey(keys []string) bool {
 // Proxied reports whether a proxy has left its mark on the request.
 func Proxied(h http.Header) bool {
 	for name := range h {
-		if name == "Forwarded" || strings.HasPrefix(name, "X-Forwarded-") || strings.HasPrefix(name, "Tailscale-") {
+		if name == "Forwarded" || name == "Via" || strings.HasPrefix(name, "X-Forwarded-") || strings.HasPrefix(name, "Tailscale-") {
 			return true
 		}
 	}

@@ -27,11 +27,15 @@ type door struct {
 	live     map[ports.NerveLink]admission.Peer
 	round    uint64 // rises with every removal and rotation
 	refusals refusals
+	lines    lineBudget
+
+	rotating sync.Mutex // one rotation at a time, so that file and memory agree
 }
 
 func (d *door) open(token admission.KeyHash) {
 	d.token = token
 	d.live = make(map[ports.NerveLink]admission.Peer)
+	d.lines = make(lineBudget)
 }
 
 func (d *door) state() (token admission.KeyHash, round uint64) {
@@ -64,7 +68,7 @@ func (h *Host) Admit(ctx context.Context, k admission.Knock) admission.Verdict {
 		v = h.admitByKey(ctx, origin, offers)
 	}
 	v.Round = round
-	if !v.Admitted {
+	if !v.Admitted && ctx.Err() == nil { // a peer that hung up was not refused
 		h.Refuse(v.Cause, origin)
 	}
 	return v
@@ -87,7 +91,7 @@ func (h *Host) admitByToken(ctx context.Context, origin, entry string) admission
 	case errors.Is(err, ports.ErrExtensionUnknown):
 		row = admission.Extension{Origin: origin, State: admission.ByToken}
 	case err != nil:
-		return h.storeFailed("find extension by token", err)
+		return h.storeFailed(ctx, "find extension by token", err)
 	case row.State == admission.Blocked:
 		return admission.Refuse(admission.KeyBlocked)
 	}
@@ -110,7 +114,7 @@ func (h *Host) admitByKey(ctx context.Context, origin string, offers []admission
 		case errors.Is(err, ports.ErrExtensionUnknown):
 			row = admission.Extension{Origin: origin, Key: o.Key, State: admission.Waiting}
 		case err != nil:
-			return h.storeFailed("find extension", err)
+			return h.storeFailed(ctx, "find extension", err)
 		}
 		switch row.State {
 		case admission.Allowed:
@@ -148,8 +152,10 @@ func (h *Host) seen(ctx context.Context, row admission.Extension) admission.Exte
 	return saved
 }
 
-func (h *Host) storeFailed(doing string, err error) admission.Verdict {
-	h.deps.Log.Error("admission failed", "doing", doing, "error", err)
+func (h *Host) storeFailed(ctx context.Context, doing string, err error) admission.Verdict {
+	if ctx.Err() == nil {
+		h.deps.Log.Error("admission failed", "doing", doing, "error", err)
+	}
 	return admission.Refuse(admission.StoreFailed)
 }
 
@@ -189,7 +195,7 @@ func (h *Host) stillAdmitted(ctx context.Context, v admission.Verdict) bool {
 	}
 	rows, err := h.deps.Extensions.Extensions(ctx)
 	if err != nil {
-		h.storeFailed("check extension again", err)
+		h.storeFailed(ctx, "check extension again", err)
 		return false
 	}
 	for _, row := range rows {
@@ -208,7 +214,7 @@ func (h *Host) OriginAllowed(ctx context.Context, origin string) bool {
 	}
 	rows, err := h.deps.Extensions.Extensions(ctx)
 	if err != nil {
-		h.storeFailed("list extensions", err)
+		h.storeFailed(ctx, "list extensions", err)
 		return false
 	}
 	return slices.ContainsFunc(rows, func(e admission.Extension) bool {
@@ -247,7 +253,7 @@ func (h *Host) RemoveExtension(ctx context.Context, id int64) (admission.Extensi
 	if err != nil {
 		return admission.Extension{}, fmt.Errorf("remove extension %d: %w", id, err)
 	}
-	h.endLinks(func(p admission.Peer) bool { return p.RowID == id })
+	h.endLinks(func() {}, func(p admission.Peer) bool { return p.RowID == id })
 	return row, nil
 }
 
@@ -257,21 +263,20 @@ func (h *Host) ForgetExtension(ctx context.Context, id int64) error {
 	if err := h.deps.Extensions.ForgetExtension(ctx, id); err != nil {
 		return fmt.Errorf("forget extension %d: %w", id, err)
 	}
-	h.endLinks(func(p admission.Peer) bool { return p.RowID == id })
+	h.endLinks(func() {}, func(p admission.Peer) bool { return p.RowID == id })
 	return nil
 }
 
 // RotateToken makes a new host token and ends every connection that came with
 // the old one.
 func (h *Host) RotateToken(context.Context) error {
+	h.door.rotating.Lock()
+	defer h.door.rotating.Unlock()
 	hash, err := h.deps.Token.RotateToken()
 	if err != nil {
 		return fmt.Errorf("rotate the host token: %w", err)
 	}
-	h.door.mu.Lock()
-	h.door.token = hash
-	h.door.mu.Unlock()
-	h.endLinks(func(p admission.Peer) bool {
+	h.endLinks(func() { h.door.token = hash }, func(p admission.Peer) bool {
 		return p.Basis == admission.AsTool || p.Basis == admission.AsTokenHolder
 	})
 	return nil
@@ -291,11 +296,13 @@ func (h *Host) decide(ctx context.Context, id int64, next func(admission.Extensi
 	return h.deps.Extensions.SaveExtension(ctx, row)
 }
 
-// endLinks closes the matching links. The store has changed before; whoever is
-// between Admit and Attach sees the new round and asks again.
-func (h *Host) endLinks(match func(admission.Peer) bool) {
+// endLinks makes a change to the door and closes the links that match, as they
+// were at that moment. The store has changed before; whoever is between Admit
+// and Attach sees the new round and asks again.
+func (h *Host) endLinks(change func(), match func(admission.Peer) bool) {
 	h.door.mu.Lock()
 	h.door.round++
+	change()
 	var ended []ports.NerveLink
 	for link, peer := range h.door.live {
 		if match(peer) {

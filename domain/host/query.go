@@ -32,12 +32,14 @@ func (h *Host) AnswerQuery(ctx context.Context, q Question, sink ports.AnswerSin
 		a.fail(ctx, err)
 	}
 	h.note(func(hl *health) {
-		if !a.ended {
+		switch {
+		case a.ended: // counted before it was sent
+		case a.counted:
+			hl.answered--
 			hl.cancelled++
-			return
+		default:
+			hl.cancelled++
 		}
-		hl.answered++
-		hl.finals.add(h.deps.Now().Sub(a.began))
 	})
 }
 
@@ -53,6 +55,7 @@ type answering struct {
 	searchFailed bool
 	emitted      bool  // a piece of the answer has gone out
 	sinkErr      error // the sink refused; nothing more may be sent
+	counted      bool  // as answered, which holds once it has ended too
 	ended        bool  // the final token has gone out
 }
 
@@ -172,11 +175,23 @@ func (a *answering) token(ctx context.Context, piece string) error {
 }
 
 func (a *answering) end(ctx context.Context, final string) error {
-	if err := a.send(ctx, func() error { return a.sink.Token(ctx, final, true) }); err != nil {
-		return err
-	}
-	a.ended = true
-	return nil
+	err := a.send(ctx, func() error {
+		a.count()
+		return a.sink.Token(ctx, final, true)
+	})
+	a.ended = err == nil
+	return err
+}
+
+// count goes before the final token, so that whoever has read the whole answer
+// finds it in the figures.
+func (a *answering) count() {
+	took := a.host.deps.Now().Sub(a.began)
+	a.host.note(func(hl *health) {
+		hl.answered++
+		hl.finals.add(took)
+	})
+	a.counted = true
 }
 
 // send calls the sink unless the question is over.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plexus/domain/admission"
+	"plexus/domain/sessions"
 	"plexus/domain/text"
 )
 
@@ -39,24 +40,42 @@ func (r *refusals) add(cause admission.Cause, peer string, now time.Time) int {
 	return entry.Count
 }
 
+// linesPerMinute bounds the log lines about one cause, whatever origins somebody
+// makes up.
+const linesPerMinute = 10
+
 // Refuse notes a refused attempt for the owner's list. The log gets a line for
-// the 1st, 10th, 100th … of one cause and peer, so that hammering cannot flood
-// it. peer is an origin or "".
+// the 1st, 10th, 100th … of one cause and peer, and no more than linesPerMinute
+// of one cause, so that hammering cannot flood it. peer is an origin or "".
 func (h *Host) Refuse(cause admission.Cause, peer string) {
 	peer = text.Printable(text.Cut(peer, admission.MaxOriginLength))
+	now := h.deps.Now()
 	h.door.mu.Lock()
-	count := h.door.refusals.add(cause, peer, h.deps.Now())
+	count := h.door.refusals.add(cause, peer, now)
+	loud := sessions.Milestone(count) && h.door.lines.allow(cause, now)
 	h.door.mu.Unlock()
-	if isPowerOfTen(count) {
+	if loud {
 		h.deps.Log.Warn("a connection was refused", "cause", string(cause), "origin", peer, "count", count, "advice", cause.Advice())
 	}
 }
 
-func isPowerOfTen(n int) bool {
-	for n > 1 && n%10 == 0 {
-		n /= 10
+// lineBudget counts the lines of each cause in the current minute.
+type lineBudget map[admission.Cause]lineCount
+
+type lineCount struct {
+	minute time.Time
+	lines  int
+}
+
+func (b lineBudget) allow(cause admission.Cause, now time.Time) bool {
+	minute := now.Truncate(time.Minute)
+	c := b[cause]
+	if !c.minute.Equal(minute) {
+		c = lineCount{minute: minute}
 	}
-	return n == 1
+	c.lines++
+	b[cause] = c
+	return c.lines <= linesPerMinute
 }
 
 // Refusals gives the last refused attempts, newest first.

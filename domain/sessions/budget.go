@@ -1,5 +1,14 @@
 package sessions
 
+// Milestone reports whether n is 1, 10, 100 and so on: the occurrences of a
+// repeated event that are worth a line in the log.
+func Milestone(n int) bool {
+	for n > 1 && n%10 == 0 {
+		n /= 10
+	}
+	return n == 1
+}
+
 // Budget bounds a queue by messages and by bytes at once. The zero value allows
 // nothing. Not safe for concurrent use.
 type Budget struct {
