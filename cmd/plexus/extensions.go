@@ -19,8 +19,9 @@ const extensionsUsage = "extensions list | allow DIGITS | remove [--forget] DIGI
 const extensionsNotes = `An extension that knocks for the first time waits until it is allowed. Its panel
 and the list show the same four digits: compare them, so that no look-alike
 slips in. remove ends its connections and keeps it out; with --forget its row is
-deleted and its next knock waits like a first one. Digits name a waiting row. Any
-row can be named by the ID of the list, or by its origin where no other has it.`
+deleted and its next knock waits like a first one. Digits name a row that waits or
+was removed, as its panel shows them. Any row can be named by the ID of the list, or
+by its origin where no other has it.`
 
 func extensions(ctx context.Context, p *program, args []string) error {
 	fs := p.flags(extensionsUsage, extensionsNotes)
@@ -135,14 +136,14 @@ func findExtension(ctx context.Context, c *adminapi.Client, which string) (int64
 	return pickExtension(rows, which)
 }
 
-// pickExtension finds the one row that which names: by the four digits of a
-// waiting row, by its ID or by its origin. What could mean two rows is refused,
-// since the wrong one would be let in.
+// pickExtension finds the one row that which names: by the four digits of a row
+// whose panel shows them because it is not let in, by its ID or by its origin. What
+// could mean two rows is refused, since the wrong one would be let in.
 func pickExtension(rows []adminapi.Extension, which string) (int64, error) {
 	var byDigits, others []adminapi.Extension
 	for _, row := range rows {
 		switch {
-		case row.Digits == which && row.State == string(admission.Waiting):
+		case row.Digits == which && (row.State == string(admission.Waiting) || row.State == string(admission.Blocked)):
 			byDigits = append(byDigits, row)
 		case strconv.FormatInt(row.ID, 10) == which || row.Origin == which:
 			others = append(others, row)
@@ -155,7 +156,7 @@ func pickExtension(rows []adminapi.Extension, which string) (int64, error) {
 	case len(match) == 1:
 		return match[0].ID, nil
 	case len(byDigits) > 1:
-		return 0, ambiguous("several waiting rows have these digits", match)
+		return 0, ambiguous("several rows have these digits", match)
 	case len(byDigits) == 1:
 		return 0, ambiguous("this number is the ID of one row and the digits of another", match)
 	}
