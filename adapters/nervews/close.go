@@ -27,6 +27,7 @@ func closeCode(reason sessions.CloseReason) (code int, goodbye bool) {
 		return 1011, true
 	case sessions.SlowReader, sessions.GhostRetired:
 		return 0, false
+	default: // a reason of the Nova protocol, which a NERVE session never gives
+		return 1011, true
 	}
-	return 1011, true
 }

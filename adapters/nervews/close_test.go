@@ -17,6 +17,9 @@ func TestCloseCode_CoversEveryReason(t *testing.T) {
 		sessions.MessageTooBig: "1009", sessions.Internal: "1011",
 		sessions.SlowReader: "cut", sessions.GhostRetired: "cut",
 	}
+	for reason := sessions.Finished; reason < sessions.Internal; reason++ {
+		want[reason] = "1011" // never used here: the reasons of the Nova protocol
+	}
 	for _, reason := range sessions.Reasons() {
 		got := "cut"
 		if code, goodbye := closeCode(reason); goodbye {

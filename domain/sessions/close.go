@@ -7,21 +7,40 @@ package sessions
 type CloseReason uint8
 
 const (
-	ClientGone         CloseReason = iota + 1 // the peer closed, or a stream ended between two frames
-	Shutdown                                  // this host stops
-	InvalidMagic                              // first header check of NERVE V1 failed
-	UnsupportedVersion                        // second
-	UnknownMessageType                        // third
-	PayloadTooLarge                           // fourth
-	MalformedFrame                            // a frame ended too early or went on too long
-	NotBinary                                 // a text message on a binary protocol
-	MessageTooBig                             // over the WebSocket message limit
-	BadWebSocket                              // the peer broke RFC 6455 itself
-	FrameStalled                              // a frame was begun and not finished in time
-	SlowReader                                // the peer does not take what is written
-	GhostRetired                              // no answer to pings
-	ExtensionRemoved                          // the owner removed the extension or rotated the token
-	Internal                                  // our fault
+	ClientGone          CloseReason = iota + 1 // the peer closed, or a stream ended between two frames
+	Shutdown                                   // this host stops
+	InvalidMagic                               // first header check of NERVE V1 failed
+	UnsupportedVersion                         // second
+	UnknownMessageType                         // third
+	PayloadTooLarge                            // fourth
+	MalformedFrame                             // a frame ended too early or went on too long
+	NotBinary                                  // a text message on a binary protocol
+	MessageTooBig                              // over the WebSocket message limit
+	BadWebSocket                               // the peer broke RFC 6455 itself
+	FrameStalled                               // a frame was begun and not finished in time
+	SlowReader                                 // the peer does not take what is written
+	GhostRetired                               // no answer to pings
+	ExtensionRemoved                           // the owner removed the extension or rotated the token
+	Finished                                   // the one answer of a pairing socket has been given
+	HelloTimeout                               // no hello in time
+	BadHello                                   // the first message is no hello
+	AuthRejected                               // the hello's token is malformed or unknown
+	DeviceRevoked                              // the owner has revoked the device
+	UnsupportedPath                            // no endpoint of the client listener
+	UnsupportedProtocol                        // a protocol version other than 1
+	UnsupportedMedia                           // a media offer that cannot be met
+	UnsupportedLanguage                        // a language other than those of the host
+	ControlCapacity                            // the command ledger is full; the client is to reconnect
+	OutputBudget                               // more output than the socket may queue
+	RequiredFrameLost                          // a frame that must arrive found no room
+	ConcurrentClient                           // another client is connected
+	VoiceConflict                              // another owner has the voice
+	ProtocolFault                              // an authenticated client broke the Nova protocol
+	InputOverflow                              // more input than may wait unfinished
+	InvalidUTF8                                // a text message that is not UTF-8
+	PairingOverLimit                           // one pairing socket too many, or one too long open
+	WriteFailed                                // a write that had to succeed failed
+	Internal                                   // our fault
 )
 
 // Reasons lists every CloseReason, for tables and their tests.
@@ -64,6 +83,44 @@ func (r CloseReason) String() string {
 		return "ghost_retired"
 	case ExtensionRemoved:
 		return "extension_removed"
+	case Finished:
+		return "finished"
+	case HelloTimeout:
+		return "hello_timeout"
+	case BadHello:
+		return "bad_hello"
+	case AuthRejected:
+		return "auth_rejected"
+	case DeviceRevoked:
+		return "device_revoked"
+	case UnsupportedPath:
+		return "unsupported_path"
+	case UnsupportedProtocol:
+		return "unsupported_protocol"
+	case UnsupportedMedia:
+		return "unsupported_media"
+	case UnsupportedLanguage:
+		return "unsupported_language"
+	case ControlCapacity:
+		return "control_capacity"
+	case OutputBudget:
+		return "output_budget"
+	case RequiredFrameLost:
+		return "required_frame_lost"
+	case ConcurrentClient:
+		return "concurrent_client"
+	case VoiceConflict:
+		return "voice_conflict"
+	case ProtocolFault:
+		return "protocol_fault"
+	case InputOverflow:
+		return "input_overflow"
+	case InvalidUTF8:
+		return "invalid_utf8"
+	case PairingOverLimit:
+		return "pairing_over_limit"
+	case WriteFailed:
+		return "write_failed"
 	case Internal:
 		return "internal"
 	}
@@ -71,4 +128,11 @@ func (r CloseReason) String() string {
 }
 
 // Flushes reports whether what is queued goes out before the close.
-func (r CloseReason) Flushes() bool { return r == ClientGone || r == Shutdown }
+func (r CloseReason) Flushes() bool {
+	switch r {
+	case ClientGone, Shutdown, Finished, ControlCapacity: // the last two owe the peer an answer or a receipt
+		return true
+	default:
+		return false
+	}
+}

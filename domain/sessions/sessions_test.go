@@ -3,6 +3,7 @@ package sessions
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -17,6 +18,18 @@ func TestReasons_HaveNamesOfTheirOwn(t *testing.T) {
 	}
 	if CloseReason(0).String() != "unknown" || (Internal+1).String() != "unknown" {
 		t.Error("a value outside the set must be unknown")
+	}
+}
+
+func TestReasons_FlushOnlyWhatIsOwedToThePeer(t *testing.T) {
+	var flushing []CloseReason
+	for _, r := range Reasons() {
+		if r.Flushes() {
+			flushing = append(flushing, r)
+		}
+	}
+	if want := []CloseReason{ClientGone, Shutdown, Finished, ControlCapacity}; !slices.Equal(flushing, want) {
+		t.Errorf("%v flush, want %v", flushing, want)
 	}
 }
 
