@@ -30,7 +30,7 @@ func TestJourney(t *testing.T) {
 	if digits := panel.text("#digits"); len(digits) != 4 || !strings.Contains(list, digits) {
 		t.Errorf("the panel shows %q, the list\n%s", digits, list)
 	}
-	allow := strings.Fields(panel.text("#commands .command:last-child code"))
+	allow := strings.Fields(panel.text("#commands code"))
 	host.run(allow[1:]...)
 	panel.waitText("#status", "Connected")
 
@@ -56,7 +56,8 @@ func TestJourney(t *testing.T) {
 
 	host.run("extensions", "remove", "chrome-extension://"+extensionID)
 	panel.waitText("#notice-title", "Not allowed yet")
-	host.run("extensions", "allow", "chrome-extension://"+extensionID)
+	allow = strings.Fields(panel.text("#commands code"))
+	host.run(allow[1:]...)
 	panel.waitText("#status", "Connected")
 }
 

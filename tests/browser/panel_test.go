@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"plexus/domain/answers"
 )
 
 var bridge = []found{
@@ -91,7 +93,7 @@ func TestPanelNotRunningThenNotAllowedThenIn(t *testing.T) {
 	}
 	hash := sha256.Sum256([]byte(key))
 	panel.waitText("#digits", fmt.Sprintf("%04d", binary.BigEndian.Uint32(hash[:])%10000))
-	if got := panel.text("#commands"); !strings.Contains(got, "plexus extensions allow chrome-extension://"+extensionID) {
+	if got := panel.text("#commands"); !strings.Contains(got, "plexus extensions allow "+panel.text("#digits")) {
 		t.Errorf("commands: %s", got)
 	}
 
@@ -139,6 +141,14 @@ func TestPanelHostSentence(t *testing.T) {
 	q.last("\n\n[The answer was interrupted.]")
 	panel.waitText("#note-text", "The answer was interrupted.")
 	panel.waitText("#answer", "Half an")
+	for _, language := range []answers.Language{answers.English, answers.Chinese} {
+		for _, kind := range answers.NoticeKinds() {
+			sentence := answers.Notice(kind, language)
+			if got := panel.eval(fmt.Sprintf(`import("./marks.js").then((m) => m.hostSentence(%q))`, sentence)); got != strings.Trim(sentence, "[]") {
+				t.Errorf("%s is taken for an answer", sentence)
+			}
+		}
+	}
 	panel.typeText("#question", "Three?\r")
 	q = host.nextQuestion()
 	q.results(3)
@@ -229,7 +239,14 @@ func TestPanelUsesThePage(t *testing.T) {
 	q.last("")
 	panel.wait(fmt.Sprintf(`document.querySelector("#answer a")?.href === %q`, site.URL+"/bridge"))
 
+	steal := `chrome.tabs.query({active: true, currentWindow: true}).then(([tab]) => chrome.scripting.executeScript({target: {tabId: tab.id},
+		func: () => chrome.storage.local.get("key").then(() => "read", () => "refused")})).then(([r]) => r.result)`
+	if got := panel.eval(steal); got != "refused" {
+		t.Errorf("the key, from a script in the page's process: %v", got)
+	}
+
 	panel.click("#use-page")
+	panel.waitText("#page-title", "Nothing of this page is sent.")
 	panel.typeText("#question", "And now?\r")
 	if got := host.nextQuestion().body.Context; len(got) != 2 || got["url"] != "" || got["title"] != "" {
 		t.Errorf("with the page off: %v", got)
@@ -240,5 +257,24 @@ func TestPanelUsesThePage(t *testing.T) {
 	panel.typeText("#question", "What is here?\r")
 	if got := host.nextQuestion().body.Context; len(got) != 2 || got["url"] != "" {
 		t.Errorf("of a page the button was not pressed on: %v", got)
+	}
+}
+
+// TestPanelWithoutText: of a page that has no text, such as a PDF or a canvas, title
+// and address are used, and the panel says that it is only these.
+func TestPanelWithoutText(t *testing.T) {
+	host := startFakeHost(t, "127.0.0.1:0", true)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprint(w, "<!doctype html><title>A map</title><canvas></canvas>")
+	}))
+	t.Cleanup(site.Close)
+	b := launch(t, extensionDir)
+	b.set(map[string]any{"address": host.address()})
+	panel := b.pressAction(b.open(site.URL + "/map"))
+	panel.waitText("#status", "Connected")
+	panel.waitShown("#page-bare")
+	panel.typeText("#question", "What is here?\r")
+	if got := host.nextQuestion().body.Context; len(got) != 2 || got["title"] != "A map" || got["url"] != site.URL+"/map" {
+		t.Errorf("context %v", got)
 	}
 }

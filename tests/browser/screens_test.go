@@ -9,8 +9,9 @@ import (
 
 var writeScreens = flag.Bool("screens", false, "write the screenshots to docs/screens")
 
-// TestPanelScreens walks the real side panel through its states. In each, nothing
-// may run over the edge at the narrowest width; with -screens each is pictured.
+// TestPanelScreens walks the real side panel through its states. In each, at three
+// widths and in both schemes, text has the contrast of WCAG AA and nothing runs
+// over the edge; with -screens each is pictured.
 func TestPanelScreens(t *testing.T) {
 	idle := startFakeHost(t, "127.0.0.1:0", true)
 	idle.stop()
@@ -70,6 +71,11 @@ func TestPanelScreens(t *testing.T) {
 	panel.waitShown("#nothing")
 	screens(t, panel, "nothing-found")
 
+	panel.click("#use-page")
+	panel.waitText("#page-title", "Nothing of this page is sent.")
+	screens(t, panel, "page-off")
+	panel.click("#use-page")
+
 	b.open(site.URL + "/other")
 	panel.waitText("#page-title", "Press the Plexus button in the toolbar to use this page.")
 	screens(t, panel, "page-locked")
@@ -102,7 +108,7 @@ func TestOptionsScreens(t *testing.T) {
 	}
 }
 
-// screens checks one state at the narrowest width and pictures it in both schemes.
+// screens looks for faults in one state and pictures it, in both schemes.
 func screens(t *testing.T, p *page, state string) {
 	t.Helper()
 	width, height := int64(360), int64(720)
@@ -110,9 +116,14 @@ func screens(t *testing.T, p *page, state string) {
 	if state == "settings" {
 		width, height, name = 640, 620, state
 	}
-	p.resize(280, 600)
-	if over := p.eval(`document.documentElement.scrollWidth - innerWidth`); over != 0.0 {
-		t.Errorf("%s runs %v px over a panel of 280", state, over)
+	for _, w := range []int64{280, 360, 500} {
+		p.resize(w, 600)
+		for _, scheme := range []string{"light", "dark"} {
+			p.scheme(scheme)
+			if faults := p.faults(); faults != "" {
+				t.Errorf("%s, %s, %d px wide:\n%s", state, scheme, w, faults)
+			}
+		}
 	}
 	p.resize(width, height)
 	for _, scheme := range []string{"light", "dark"} {

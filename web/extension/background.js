@@ -3,6 +3,9 @@
 
 import { api, ownKey } from "./settings.js";
 
+// Without this a script in a web page's process could read the key.
+api.storage.local.setAccessLevel?.({ accessLevel: "TRUSTED_CONTEXTS" });
+
 api.runtime.onInstalled.addListener(() => ownKey());
 
 // Not setPanelBehavior({openPanelOnActionClick}): only a handled click grants

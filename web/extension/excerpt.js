@@ -3,6 +3,7 @@
 export const MAX_EXTRACT = 4095; // the document asks for less than 4 KiB
 export const MAX_SELECTION = 2048;
 export const MAX_TITLE = 512;
+export const MAX_URL = 8192;
 
 const encoder = new TextEncoder();
 const sentenceEnd = /[.!?…](?=["'”’)\]]*\s)|[。！？]|\n/g;

@@ -46,10 +46,10 @@ export function linkable(address) {
 }
 
 /**
- * A whole last piece in brackets is the host speaking and not an answer, such as
- * "[Nothing found. …]". Gives the sentence without brackets, or null.
+ * A last piece that is a whole sentence in brackets is the host speaking and not an
+ * answer, such as "[Nothing found. …]". Gives it without the brackets, or null.
  */
 export function hostSentence(text) {
-  const match = /^\s*\[([^[\]]{8,200})\]\s*$/.exec(text);
+  const match = /^\s*\[([^[\]]{2,200}[.。])\]\s*$/.exec(text);
   return match ? match[1] : null;
 }

@@ -1,7 +1,7 @@
 // What the panel knows about the page in front.
 
 import { api } from "./settings.js";
-import { MAX_EXTRACT, MAX_SELECTION, MAX_TITLE, clip, excerpt } from "./excerpt.js";
+import { MAX_EXTRACT, MAX_SELECTION, MAX_TITLE, MAX_URL, clip, excerpt } from "./excerpt.js";
 import { linkable } from "./marks.js";
 
 const patienceMs = 2000; // a page that hangs is asked about without its text
@@ -15,7 +15,7 @@ function extract(tabId) {
 /**
  * Reads the page in front of this window. `kind` is
  *   "page"     title, address, selection and text could be read,
- *   "bare"     only title and address (the browser lets nobody read it),
+ *   "bare"     only title and address (a PDF, say, or a page that nobody may read),
  *   "locked"   the owner has not pressed the toolbar button on it,
  *   "private"  a private window, of which nothing is used,
  *   "none"     no web page.
@@ -27,7 +27,8 @@ export async function readPage() {
   if (tab.incognito) return { ...nothing, kind: "private" };
   try {
     const [{ result }] = await extract(tab.id);
-    return linkable(result.url) ? { ...result, kind: "page" } : { ...nothing, kind: "none" };
+    if (!linkable(result.url)) return { ...nothing, kind: "none" };
+    return { ...result, kind: result.text === "" && result.selection === "" ? "bare" : "page" };
   } catch {
     if (linkable(tab.url ?? "")) return { ...nothing, kind: "bare", url: tab.url, title: tab.title ?? "" };
     return { ...nothing, kind: tab.url === undefined ? "locked" : "none" };
@@ -37,7 +38,8 @@ export async function readPage() {
 /** The context of a SearchQuery; without a page every member says nothing. */
 export function contextOf(page, question) {
   if (!page || (page.kind !== "page" && page.kind !== "bare")) return { url: "", title: "" };
-  const context = { url: page.url, title: clip(page.title, MAX_TITLE) };
+  // A cut address would be that of another page.
+  const context = { url: page.url.length > MAX_URL ? "" : page.url, title: clip(page.title, MAX_TITLE) };
   const selection = clip(page.selection, MAX_SELECTION);
   const text = excerpt(page.text, question, MAX_EXTRACT);
   if (selection !== "") context.selection = selection;

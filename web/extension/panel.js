@@ -17,7 +17,7 @@ const noPage = { kind: "none", url: "", title: "", selection: "", text: "" };
 let settings = defaultSettings;
 let say = speaker("en");
 let connection = "connecting";
-let identity = { origin: location.origin, digits: "" };
+let identity = { digits: "" };
 let lostAt = -Infinity; // when an open connection went away
 let usePage = true;
 let page = noPage;
@@ -96,7 +96,7 @@ function begin(question, used) {
         onEnd: (state) => end(exchange, state, sentence),
       },
     );
-    $("question").value = "";
+    if ($("question").value.trim() === question) $("question").value = ""; // what was typed meanwhile stays
     fitQuestion();
   } catch {
     end(exchange, "interrupted", null); // the connection went away while the page was read
@@ -124,7 +124,7 @@ async function applySettings() {
   say = speaker(language);
   translate(document, say, language);
   const secret = settings.hostToken || (await ownKey());
-  identity = { origin: location.origin, digits: await fourDigits(secret) };
+  identity = { digits: await fourDigits(secret) };
   connection = "connecting";
   lostAt = -Infinity;
   show();

@@ -31,19 +31,19 @@ function command(label, text, say) {
     copy.textContent = say("copied");
   });
   head.append(copy);
-  row.append(head, element("code", "", text));
+  const code = element("code", "", text);
+  code.id = `command-${text.split(" ").slice(1).join("-")}`;
+  copy.setAttribute("aria-describedby", code.id); // which of several it copies
+  row.append(head, code);
   return row;
 }
 
-function notices(say, { origin, digits }) {
+function notices(say, { digits }) {
   return {
     notRunning: { commands: [[say("startCommand"), "plexus serve"]] },
     notAllowed: {
       digits,
-      commands: [
-        [say("listCommand"), "plexus extensions list"],
-        [say("allowCommand"), `plexus extensions allow ${origin}`],
-      ],
+      commands: [[say("allowCommand"), `plexus extensions allow ${digits}`]],
     },
     wrongToken: { commands: [[say("tokenCommand"), "plexus token path"]], settings: true },
     reconnecting: { commands: [] },
@@ -84,19 +84,25 @@ export function showPage(page, used, say) {
   const usable = page.kind === "page" || page.kind === "bare";
   $("use-page").disabled = page.kind === "private" || page.kind === "none";
   $("use-page").checked = used && page.kind !== "private" && page.kind !== "none";
-  $("use-page").closest(".page").classList.toggle("off", usable && !used);
-  $("page-title").textContent = usable ? page.title || page.url : say(pageLines[page.kind]);
-  $("page-title").title = page.kind === "bare" ? say("pageBare") : page.url;
-  $("selection").hidden = page.selection === "";
+  $("page-title").textContent = usable && !used ? say("pageOff") : usable ? page.title || page.url : say(pageLines[page.kind]);
+  $("page-title").title = page.url;
+  $("page-title").classList.toggle("hint", page.kind === "locked" && used);
+  $("page-bare").hidden = page.kind !== "bare" || !used;
+  $("selection").hidden = page.selection === "" || !used;
   $("selection-text").textContent = page.selection.replace(/\s+/g, " ").slice(0, 200);
   $("question").placeholder = say(usable && used ? "questionHintPage" : "questionHint");
 }
 
 /** Shows whether a question can be asked or a running one stopped. */
 export function showControls({ running, ready }) {
+  const before = document.activeElement;
   $("ask").hidden = running;
   $("stop").hidden = !running;
   $("ask").disabled = !ready || $("question").value.trim() === "";
+  $("again").disabled = !ready;
+  // A control that goes away hands the focus on, or the keyboard would start anew.
+  if (before === $("ask") && running) $("stop").focus();
+  else if (before !== document.body && !before.checkVisibility()) $("question").focus();
 }
 
 /** Lets the question box grow with its text. */

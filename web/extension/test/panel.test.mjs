@@ -63,6 +63,7 @@ test("only http and https become links", () => {
 
 test("a sentence of the host is told from an answer", () => {
   assert.equal(hostSentence("\n\n[The answer was interrupted.]"), "The answer was interrupted.");
+  assert.equal(hostSentence("\n\n[回答中断了。]"), "回答中断了。");
   for (const answer of ["", "[1]", "[page]", "Opened in 1931 [1]", "[a long mark] and more", "[not [one] of them]"]) assert.equal(hostSentence(answer), null);
 });
 
@@ -108,6 +109,8 @@ test("D14 no page means an empty context and nothing else", () => {
   assert.deepEqual(contextOf({ kind: "bare", url: "https://a.test", title: "t", selection: "", text: "" }, "q"), { url: "https://a.test", title: "t" });
   const full = contextOf({ kind: "page", url: "https://a.test", title: "t", selection: "s".repeat(9000), text: "x" }, "q");
   assert.deepEqual([full.selection.length, full.extract], [2048, "x"]);
+  const endless = contextOf({ kind: "page", url: "https://a.test/" + "x".repeat(2_000_000), title: "t", selection: "", text: "x" }, "q");
+  assert.deepEqual(endless, { url: "", title: "t", extract: "x" });
 });
 
 test("both languages say the same things", () => {
