@@ -73,6 +73,7 @@ type Status struct {
 	UptimeSeconds int64       `json:"uptime_seconds"`
 	DataDir       string      `json:"data_dir"`
 	DatabaseBytes int64       `json:"database_bytes"` // with its write-ahead log
+	WALBytes      int64       `json:"wal_bytes"`      // of the write-ahead log alone; it grows while a reader never ends
 	Nerve         Listeners   `json:"nerve"`
 	Search        Service     `json:"search"`
 	Model         Model       `json:"model"`

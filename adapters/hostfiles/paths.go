@@ -19,7 +19,7 @@ const (
 
 // ErrNoHome: the environment names no home directory. There is no fallback to
 // a shared folder.
-var ErrNoHome = errors.New("no home directory: set HOME, or name the directory with --data-dir")
+var ErrNoHome = errors.New("the environment names no home directory")
 
 // Places finds the default paths of one operating system from the environment.
 // It reads no disk.

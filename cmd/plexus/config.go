@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"net/netip"
@@ -114,7 +115,7 @@ func (p *program) readSettings(src sources) (config, []error) {
 		problems = append(problems, apply(&c, s, "--"+s.flag, src.flags[s.flag])...)
 	}
 	if noHome != nil && c.nerveTokenFile == "" {
-		problems = append(problems, fmt.Errorf("the host token has no place: %w, or --nerve-token-file", noHome))
+		problems = append(problems, fmt.Errorf("the host token has no place: %w: set HOME, or name the file with --nerve-token-file", noHome))
 	}
 	return c, problems
 }
@@ -134,7 +135,7 @@ func apply(c *config, s setting, where string, values []string) []error {
 }
 
 func (p *program) readFile(c *config, src sources) []error {
-	b, err := os.ReadFile(src.file)
+	b, err := readConfigFile(src.file)
 	if errors.Is(err, fs.ErrNotExist) && !src.named {
 		return nil
 	}
@@ -165,6 +166,24 @@ func (p *program) readFile(c *config, src sources) []error {
 		problems = append(problems, fmt.Errorf("%s: there is no setting %s", src.file, key))
 	}
 	return problems
+}
+
+// maxConfigFile bounds the configuration file, in bytes.
+const maxConfigFile = 1 << 20
+
+// readConfigFile reads no more than that: a device or a wrong file named by
+// mistake must not take all memory.
+func readConfigFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err // it names the path
+	}
+	defer file.Close() // opened for reading
+	b, err := io.ReadAll(io.LimitReader(file, maxConfigFile+1))
+	if err == nil && len(b) > maxConfigFile {
+		err = fmt.Errorf("%s is longer than %d bytes", path, maxConfigFile)
+	}
+	return b, err
 }
 
 // flatten turns nested tables into dotted keys.
@@ -238,11 +257,11 @@ const (
 
 func (p *program) readSecrets(c *config) (warnings []string, problems []error) {
 	for _, one := range []struct {
-		variable, file string
-		secret         *admission.Secret
+		variable, key, file string
+		secret              *admission.Secret
 	}{
-		{searchKeyVariable, c.searchKeyFile, &c.searchKey},
-		{modelKeyVariable, c.modelKeyFile, &c.modelKey},
+		{searchKeyVariable, "search.api_key_file", c.searchKeyFile, &c.searchKey},
+		{modelKeyVariable, "model.api_key_file", c.modelKeyFile, &c.modelKey},
 	} {
 		value := p.getenv(one.variable)
 		switch {
@@ -257,7 +276,7 @@ func (p *program) readSecrets(c *config) (warnings []string, problems []error) {
 			secret, said, err := hostfiles.ReadSecret(one.file)
 			warnings = append(warnings, said...)
 			if err != nil {
-				problems = append(problems, err)
+				problems = append(problems, fmt.Errorf("%s: %w", one.key, err))
 			}
 			*one.secret = secret
 		}
@@ -309,5 +328,8 @@ func (p *program) configFile(given string) (path string, named bool, err error) 
 		return path, true, err
 	}
 	path, err = p.places().ConfigFile()
+	if err != nil {
+		err = fmt.Errorf("%w: set HOME, or name the file with --config", err)
+	}
 	return path, false, err
 }

@@ -181,6 +181,31 @@ func TestConfig_SettingsThatWouldDoNothing(t *testing.T) {
 	}
 }
 
+func TestConfig_FileThatIsNone(t *testing.T) {
+	if _, _, err := load(t, strings.Repeat("#", maxConfigFile+1), nil, nil); err == nil || !strings.Contains(err.Error(), "config.toml is longer than") {
+		t.Errorf("a file without end: %v", err)
+	}
+	for _, where := range []string{t.TempDir(), filepath.Join(t.TempDir(), "missing")} {
+		p := &program{getenv: lookup(nil)}
+		if _, problems := p.readSettings(sources{file: where, named: true}); len(problems) == 0 || !strings.Contains(problems[0].Error(), where) {
+			t.Errorf("%s: %v", where, problems)
+		}
+	}
+}
+
+func TestConfig_NoHomeSaysWhichFlagHelps(t *testing.T) {
+	for _, tc := range []struct{ environ, want string }{
+		{"", "--data-dir"},
+		{"PLEXUS_DATA_DIR=/d", "--config"},
+		{"PLEXUS_DATA_DIR=/d PLEXUS_CONFIG=" + os.DevNull, "--nerve-token-file"},
+	} {
+		got := plexus(t.Context(), strings.Fields(tc.environ), "serve")
+		if got.code == exitDone || !strings.Contains(got.stderr, "no home directory: set HOME, or name the") || !strings.Contains(got.stderr, tc.want) {
+			t.Errorf("%q: code %d, %s", tc.environ, got.code, got.stderr)
+		}
+	}
+}
+
 func TestConfig_Secrets(t *testing.T) {
 	key := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(key, []byte("from-file"), 0o600); err != nil {

@@ -81,7 +81,7 @@ func (p *program) addDataDir(fs *flagSet) func() (string, error) {
 		if dir == "" {
 			found, err := p.places().DataDir()
 			if err != nil {
-				return "", fmt.Errorf("finding the data directory: %w", err)
+				return "", fmt.Errorf("finding the data directory: %w: set HOME, or name the directory with --data-dir", err)
 			}
 			return found, nil
 		}

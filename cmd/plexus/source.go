@@ -35,7 +35,7 @@ func (i *instance) statusSource(h *host.Host) func(context.Context) (adminapi.St
 		s := adminapi.Status{
 			Version: buildVersion(), PID: os.Getpid(),
 			StartedAt: i.started.UTC(), UptimeSeconds: int64(time.Since(i.started).Seconds()),
-			DataDir: i.opts.dataDir, DatabaseBytes: stats.FileBytes + stats.WALBytes,
+			DataDir: i.opts.dataDir, DatabaseBytes: stats.FileBytes + stats.WALBytes, WALBytes: stats.WALBytes,
 			Nerve:       i.openListeners(),
 			Index:       i.indexStatus(stats),
 			Connections: h.LiveConnections(),

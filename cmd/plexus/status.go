@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plexus/adapters/adminapi"
+	"plexus/adapters/hostfiles"
 	"plexus/domain/text"
 )
 
@@ -42,6 +43,9 @@ func (b *page) line(label, format string, args ...any) {
 	fmt.Fprintf(b, "%-12s%s\n", label, text.Printable(fmt.Sprintf(format, args...)))
 }
 
+// largeWAL is well above the size at which the log is folded back, in bytes.
+const largeWAL = 64 << 20
+
 func statusText(s adminapi.Status, now time.Time) string {
 	var b page
 	b.line("Plexus", "%s, process %d, up %s", s.Version, s.PID, (time.Duration(s.UptimeSeconds) * time.Second).String())
@@ -51,6 +55,10 @@ func statusText(s adminapi.Status, now time.Time) string {
 	}
 	b.line("Token", "%s", s.Nerve.Token)
 	b.line("Data", "%s, database %s", s.DataDir, size(s.DatabaseBytes))
+	if s.WALBytes > largeWAL {
+		b.line("", "%s of it are its write-ahead log, which does not shrink: something keeps reading %s. Ending that, or restarting Plexus, helps",
+			size(s.WALBytes), hostfiles.DatabaseName)
+	}
 	b.line("Search", "%s", searchText(s.Search, s.Index))
 	b.failure(s.Search, now)
 	b.line("Model", "%s", modelText(s.Model))

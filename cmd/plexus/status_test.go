@@ -53,6 +53,18 @@ func TestStatusText_EveryReach(t *testing.T) {
 	}
 }
 
+func TestStatusText_CR44_SaysThatTheLogGrows(t *testing.T) {
+	const said = "write-ahead log, which does not shrink"
+	s := adminapi.Status{DatabaseBytes: 1 << 30, WALBytes: largeWAL}
+	if got := statusText(s, time.Now()); strings.Contains(got, said) {
+		t.Errorf("a usual log is complained about:\n%s", got)
+	}
+	s.WALBytes = 900 << 20
+	if got := statusText(s, time.Now()); !strings.Contains(got, "900.0 MiB of it are its "+said) {
+		t.Errorf("got:\n%s", got)
+	}
+}
+
 func TestGreeting_SaysWhatToDoNext(t *testing.T) {
 	got := greeting("127.0.0.1:9001", "/h/token")
 	for _, want := range []string{"ws://127.0.0.1:9001", "chrome://extensions", "web/extension", "plexus extensions allow DIGITS", "/h/token", "Ctrl-C"} {

@@ -186,6 +186,9 @@ func (a *answering) end(ctx context.Context, final string) error {
 // count goes before the final token, so that whoever has read the whole answer
 // finds it in the figures.
 func (a *answering) count() {
+	if a.counted {
+		return // a sink that panicked is tried once more
+	}
 	took := a.host.deps.Now().Sub(a.began)
 	a.host.note(func(hl *health) {
 		hl.answered++

@@ -244,3 +244,32 @@ func TestSinkThatFailsIsCalledNoMore(t *testing.T) {
 		t.Errorf("health is %+v", got)
 	}
 }
+
+func TestAnswerIsCountedBeforeItsEndIsSent(t *testing.T) {
+	s := newStage()
+	h := s.host(t)
+	counted := int64(-1)
+	s.tape.onCall = func(event string) {
+		if strings.HasPrefix(event, "final") {
+			counted = h.Health().Answered
+		}
+	}
+	h.AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
+	if counted != 1 || h.Health().Answered != 1 {
+		t.Errorf("%d answers were counted as the final token came, %d in the end; want 1", counted, h.Health().Answered)
+	}
+}
+
+func TestAnswerWhoseEndCannotBeSentIsNoAnswer(t *testing.T) {
+	s := newStage()
+	s.tape.onCall = func(event string) {
+		if strings.HasPrefix(event, "final") {
+			panic("gone")
+		}
+	}
+	h := s.host(t)
+	h.AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
+	if got := h.Health(); got.Answered != 0 || got.Cancelled != 1 {
+		t.Errorf("health is %+v", got)
+	}
+}
