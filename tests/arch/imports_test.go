@@ -40,6 +40,7 @@ func table() []row {
 		{"domain/framing", nil, pureStd, nil, leaf},
 		{"domain/admission", nil, pureStd, nil, leaf},
 		{"domain/text", nil, pureStd, nil, leaf},
+		{"domain/nova", nil, pureStd, nil, leaf},
 		{"domain/sessions", []string{"domain/framing"}, pureStd, nil, leaf},
 		{"domain/pages", []string{"domain/text", "domain/framing"}, pureStd, nil, leaf},
 		{"domain/answers", []string{"domain/text", "domain/pages", "domain/framing"}, pureStd, nil, leaf},
