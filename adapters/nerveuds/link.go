@@ -28,15 +28,13 @@ type streamLink struct {
 
 func newStreamLink(conn net.Conn, limits wsconn.Limits) *streamLink {
 	w := wsconn.NewWatched(conn, limits, false)
-	l := &streamLink{conn: conn, watched: w, reader: bufio.NewReader(w)}
-	w.SetAhead(l.reader.Buffered)
-	return l
+	return &streamLink{conn: conn, watched: w, reader: bufio.NewReader(w)}
 }
 
 func (l *streamLink) ReadFrame() (framing.Header, []byte, error) {
 	h, frame, err := l.buffer.Read(l.reader)
 	if err == nil {
-		l.watched.FrameDone()
+		l.watched.FrameDone(l.reader.Buffered())
 		return h, frame, nil
 	}
 	var broken *framing.FrameError

@@ -28,9 +28,15 @@ const writeBufferSize = 4 << 10
 type Socket struct {
 	ws      *websocket.Conn
 	watched *Watched
+	reader  *bufio.Reader // the library's
 
 	// Whoever reads: the reading goroutine, or a Close that waits for the peer's.
 	inMessage atomic.Bool
+
+	// Once Close reads, the reading goroutine must keep its hands off reader and
+	// watched, and no frame's end matters any more.
+	marking sync.Mutex
+	ending  bool
 
 	closing sync.Once
 }
@@ -86,7 +92,7 @@ func (w *watchingWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	}
 	// What came together with the upgrade is the beginning of a frame.
 	w.socket.watched = NewWatched(conn, w.limits, rw.Reader.Buffered() > 0)
-	w.socket.watched.SetAhead(rw.Reader.Buffered)
+	w.socket.reader = rw.Reader
 	return w.socket.watched, bufio.NewReadWriter(rw.Reader, bufio.NewWriterSize(w.socket.watched, writeBufferSize)), nil
 }
 
@@ -104,13 +110,21 @@ func (s *Socket) Next() (binary bool, body io.Reader, err error) {
 // MessageDone says that the message was read to its end.
 func (s *Socket) MessageDone() {
 	s.inMessage.Store(false)
-	s.watched.FrameDone()
+	s.frameDone()
 }
 
 // controlDone keeps a lone ping or pong from counting as an unfinished frame.
 func (s *Socket) controlDone() {
 	if !s.inMessage.Load() {
-		s.watched.FrameDone()
+		s.frameDone()
+	}
+}
+
+func (s *Socket) frameDone() {
+	s.marking.Lock()
+	defer s.marking.Unlock()
+	if !s.ending {
+		s.watched.FrameDone(s.reader.Buffered())
 	}
 }
 
@@ -130,6 +144,9 @@ func (s *Socket) Reads() uint64 { return s.watched.Reads() }
 // when the socket is gone.
 func (s *Socket) Close(code websocket.StatusCode) {
 	s.closing.Do(func() {
+		s.marking.Lock()
+		s.ending = true
+		s.marking.Unlock()
 		limit := time.AfterFunc(CloseLimit, func() { _ = s.watched.Conn.Close() })
 		defer limit.Stop()
 		_ = s.ws.Close(code, "") // the peer may be gone already, which is what Close is for

@@ -23,38 +23,28 @@ func DefaultLimits() Limits { return Limits{Frame: 10 * time.Second, Write: 10 *
 const writeSlack = time.Second
 
 // Watched is a net.Conn that enforces Limits at next to no cost: a frame that
-// arrives in one piece sets no deadline at all. Reads and writes are serialized
-// by the caller, each for itself; FrameDone may be called by anybody.
+// arrives in one piece sets no deadline at all. Read and FrameDone are serialized
+// by the caller, and so are writes.
 type Watched struct {
 	net.Conn
 	limits Limits
 	reads  atomic.Uint64 // reads that brought bytes, a sign of life
-	done   atomic.Bool   // a frame has been read to its end since the last Read
 
-	// Read alone touches these.
-	ahead func() int // bytes that have been read and not yet taken
-	open  bool       // bytes of an unfinished frame are in hand
-	fresh bool       // and its deadline is not set yet
-	set   bool       // a deadline is on the socket
+	open  bool // bytes of an unfinished frame are in hand
+	fresh bool // and its deadline is not set yet
+	set   bool // a deadline is on the socket
 
 	written time.Time // when the write deadline was last set
 }
 
 // NewWatched puts limits on c. begun says that the first bytes of a frame have
-// arrived already. SetAhead must follow before the first Read.
+// arrived already.
 func NewWatched(c net.Conn, limits Limits, begun bool) *Watched {
 	return &Watched{Conn: c, limits: limits, open: begun, fresh: begun}
 }
 
-// SetAhead tells how to find the bytes that a reader above has buffered.
-func (w *Watched) SetAhead(ahead func() int) { w.ahead = ahead }
-
 // Read reads, under a deadline only while a frame is unfinished.
 func (w *Watched) Read(p []byte) (int, error) {
-	if w.done.Swap(false) {
-		w.open = w.ahead() > 0
-		w.fresh = w.open
-	}
 	switch {
 	case w.open && w.fresh:
 		w.setReadDeadline(time.Now().Add(w.limits.Frame))
@@ -73,8 +63,13 @@ func (w *Watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// FrameDone says that a frame was read to its end.
-func (w *Watched) FrameDone() { w.done.Store(true) }
+// FrameDone says that a frame was read to its end. ahead bytes of the next one
+// are buffered already: they must be counted now, since the next Read comes only
+// after they have been taken.
+func (w *Watched) FrameDone(ahead int) {
+	w.open = ahead > 0
+	w.fresh = w.open
+}
 
 // Write writes under the write limit.
 func (w *Watched) Write(p []byte) (int, error) {

@@ -1,0 +1,99 @@
+package wsconn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"plexus/adapters/wsconn/wstest"
+)
+
+func TestIsUpgrade(t *testing.T) {
+	set := func(name string, values ...string) func(*http.Request) {
+		return func(r *http.Request) {
+			r.Header.Del(name)
+			for _, v := range values {
+				r.Header.Add(name, v)
+			}
+		}
+	}
+	for _, tc := range []struct {
+		name   string
+		change func(*http.Request)
+		want   bool
+	}{
+		{"as it should be", func(*http.Request) {}, true},
+		{"keep-alive beside it", set("Connection", "keep-alive, Upgrade"), true},
+		{"in a second line", set("Connection", "keep-alive", "upgrade"), true},
+		{"any case", set("Upgrade", "WebSocket"), true},
+		{"several protocols", set("Upgrade", "h2c, websocket"), true},
+		{"HTTP/1.2", func(r *http.Request) { r.ProtoMinor = 2 }, true},
+		{"POST", func(r *http.Request) { r.Method = http.MethodPost }, false},
+		{"HEAD", func(r *http.Request) { r.Method = http.MethodHead }, false},
+		{"HTTP/1.0", func(r *http.Request) { r.ProtoMinor = 0 }, false},
+		{"HTTP/2", func(r *http.Request) { r.ProtoMajor, r.ProtoMinor = 2, 0 }, false},
+		{"no Connection", set("Connection"), false},
+		{"half a token", set("Connection", "upgrades"), false},
+		{"two words in one token", set("Connection", "keep-alive upgrade"), false},
+		{"no Upgrade", set("Upgrade"), false},
+		{"another protocol", set("Upgrade", "websocket2"), false},
+		{"no version", set("Sec-WebSocket-Version"), false},
+		{"version 12", set("Sec-WebSocket-Version", "12"), false},
+		{"version 013", set("Sec-WebSocket-Version", "013"), false},
+		{"no key", set("Sec-WebSocket-Key"), false},
+		{"two keys", set("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==", "dGhlIHNhbXBsZSBub25jZQ=="), false},
+		{"short key", set("Sec-WebSocket-Key", "dGhlIHNhbXBsZQ=="), false},
+		{"long key", set("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZSE="), false},
+		{"not base64", set("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ"), false},
+	} {
+		r := wstest.UpgradeRequest("x", "/")
+		tc.change(r)
+		if got := IsUpgrade(r); got != tc.want {
+			t.Errorf("%s: %v, want %v", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestProxied(t *testing.T) {
+	for name, want := range map[string]bool{
+		"Forwarded": true, "Via": true, "X-Forwarded-For": true, "X-Forwarded-Host": true, "X-Forwarded-Proto": true,
+		"Tailscale-User-Login": true, "via": true, "x-forwarded-for": true,
+		"Origin": false, "X-Forward": false, "Viable": false, "X-Requested-With": false,
+	} {
+		h := http.Header{}
+		h.Set(name, "")
+		if got := Proxied(h); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	if Proxied(nil) {
+		t.Error("no header at all counts as proxied")
+	}
+}
+
+func TestFaultOf(t *testing.T) {
+	for _, tc := range []struct {
+		err  error
+		want Fault
+	}{
+		{io.EOF, PeerGone}, {io.ErrUnexpectedEOF, PeerGone}, {net.ErrClosed, PeerGone}, {io.ErrClosedPipe, PeerGone},
+		{&net.OpError{Op: "read", Err: errors.New("reset")}, PeerGone},
+		{websocket.CloseError{Code: websocket.StatusGoingAway}, PeerGone},
+		{&net.OpError{Op: "write", Err: os.ErrDeadlineExceeded}, TimedOut},
+		{os.ErrDeadlineExceeded, TimedOut},
+		{context.DeadlineExceeded, NotTaken},
+		{websocket.ErrMessageTooBig, TooBig},
+		{errors.New("a rule"), BrokenRule},
+	} {
+		if got := FaultOf(fmt.Errorf("reading: %w", tc.err)); got != tc.want {
+			t.Errorf("%v is sorted as %d, want %d", tc.err, got, tc.want)
+		}
+	}
+}
