@@ -65,6 +65,7 @@ func table() []row {
 		{"adapters/adminapi", []string{"domain/...", "ports"}, anything, []string{"golang.org/x/sys"}, driving},
 		{"adapters/hostfiles", []string{"domain/admission", "ports"}, anything, []string{"golang.org/x/sys"},
 			"files, locks and sockets of this machine know the token's type and its port, nothing else of the core"},
+		{"adapters/qr", nil, anything, []string{"github.com/skip2/go-qrcode"}, "a drawing of a text knows nothing of what the text is for"},
 		{"sql", nil, []string{"embed"}, nil, "migrations are data"},
 		{"cmd/...", []string{"..."}, anything, []string{""}, "the wiring sees everything"},
 		{"tests/...", []string{"..."}, anything, []string{""}, "tests of the whole see everything"},
@@ -74,8 +75,9 @@ func table() []row {
 // testExtras may be imported by any test file on top of its folder's row.
 var testExtras = []string{"domain/...", "ports", "ports/portstest", "adapters/memory", "adapters/wsconn/wstest"}
 
-// testThird are the third-party modules of test files.
-var testThird = []string{"go.uber.org/goleak"}
+// testThird are the third-party modules of test files: one finds leaked
+// goroutines, the other reads QR codes back.
+var testThird = []string{"go.uber.org/goleak", "github.com/makiuchi-d/gozxing"}
 
 func TestEveryFolderImportsWhatItsRowAllows(t *testing.T) {
 	for _, f := range loadFolders(t) {
