@@ -96,7 +96,7 @@ func TestB4_PingWithTheIDOfARunningQuery(t *testing.T) {
 		expectEcho(t, w, 5)
 		select {
 		case <-ended:
-			t.Error("the Ping ended the query")
+			t.Fatal("the Ping ended the query")
 		default:
 		}
 		send(t, w, cancel(5))
