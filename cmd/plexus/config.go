@@ -47,6 +47,7 @@ type config struct {
 // limits are the bounds of the work at once and of waiting.
 type limits struct {
 	connections, handshakes, searches, generations int
+	prompt                                         int // bytes
 	searchConnect, searchTotal                     time.Duration
 	modelFirstByte, modelBetween, modelTotal       time.Duration
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/BurntSushi/toml"
 )
 
 // load reads one configuration file under an environment and flags.
@@ -82,6 +84,7 @@ nerve_connections = 1
 nerve_handshakes = 2
 searches = 3
 generations = 4
+prompt_bytes = 6144
 search_connect = "1s"
 search_total = "2s"
 model_first_byte = "3s"
@@ -91,7 +94,7 @@ model_total = "5s"
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := limits{1, 2, 3, 4, time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second, 5 * time.Second}
+	want := limits{1, 2, 3, 4, 6144, time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second, 5 * time.Second}
 	if c.limits != want || c.searchKey.Reveal() != "k-1" || c.modelKey.Reveal() != "k-1" || c.indexEnabled || !c.indexShared ||
 		!c.modelPlainHTTP || c.modelName != "llama3.2" || c.nerveSocket != "/r/n.sock" || c.language != "zh-CN" {
 		t.Errorf("got %+v", c)
@@ -100,6 +103,36 @@ model_total = "5s"
 		if s.kind == "" || s.env() == "" || s.flag != "" && s.about == "" {
 			t.Errorf("%s is not described", s.key)
 		}
+	}
+}
+
+// The page that describes the configuration knows every key and no other, and
+// every variable that belongs to a flag.
+func TestConfig_DocumentationIsComplete(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "configuration.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := string(b)
+	_, block, _ := strings.Cut(doc, "```toml\n")
+	block, _, _ = strings.Cut(block, "```")
+	var tree map[string]any
+	if err := toml.Unmarshal([]byte(block), &tree); err != nil {
+		t.Fatal(err)
+	}
+	documented := make(map[string]any)
+	flatten(documented, "", tree)
+	for _, s := range settings() {
+		if _, ok := documented[s.key]; !ok {
+			t.Errorf("%s is not documented", s.key)
+		}
+		delete(documented, s.key)
+		if s.flag != "" && (!strings.Contains(doc, "`--"+s.flag+" ") || !strings.Contains(doc, "`"+s.env()+"`")) {
+			t.Errorf("--%s or %s is not documented", s.flag, s.env())
+		}
+	}
+	for key := range documented {
+		t.Errorf("%s is documented and does not exist", key)
 	}
 }
 
@@ -260,14 +293,14 @@ func TestLogger_Redacts(t *testing.T) {
 		var out bytes.Buffer
 		log := newLogger(&out, format, "debug")
 		log.Debug("offered anvesha-v1."+secret, "token", "tok-1", slog.Group("g", "question", "when?"),
-			"header", "Bearer key-1", "error", os.ErrNotExist, "list", []string{secret}, "count", 3)
+			"header", "Bearer key-1", "error", os.ErrNotExist, "list", []string{secret}, "count", 3, "lasted", 3*time.Second)
 		got := out.String()
 		for _, bad := range []string{secret, "tok-1", "when?", "key-1"} {
 			if strings.Contains(got, bad) {
 				t.Errorf("%s: %q in %s", format, bad, got)
 			}
 		}
-		if !strings.Contains(got, "file does not exist") || !strings.Contains(got, "3") {
+		if !strings.Contains(got, "file does not exist") || !strings.Contains(got, "3") || !strings.Contains(got, "3s") {
 			t.Errorf("%s: too much is gone: %s", format, got)
 		}
 		out.Reset()

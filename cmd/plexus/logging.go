@@ -41,6 +41,8 @@ func newRedactor() func([]string, slog.Attr) slog.Attr {
 		switch value := a.Value.Resolve(); value.Kind() {
 		case slog.KindString:
 			text = value.String()
+		case slog.KindDuration:
+			return slog.String(a.Key, value.Duration().String()) // JSON would give bare nanoseconds
 		case slog.KindAny:
 			text = fmt.Sprint(value.Any())
 		default:

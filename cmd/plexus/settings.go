@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plexus/domain/admission"
+	"plexus/domain/answers"
 )
 
 // kind is the TOML type of a setting.
@@ -65,6 +66,7 @@ func settings() []setting {
 		{"limits.nerve_handshakes", "", isNumber, "", number(func(c *config) *int { return &c.limits.handshakes })},
 		{"limits.searches", "", isNumber, "", number(func(c *config) *int { return &c.limits.searches })},
 		{"limits.generations", "", isNumber, "", number(func(c *config) *int { return &c.limits.generations })},
+		{"limits.prompt_bytes", "", isNumber, "", numberFrom(answers.MinPrompt, maxPromptBytes, func(c *config) *int { return &c.limits.prompt })},
 		{"limits.search_connect", "", isText, "", duration(func(c *config) *time.Duration { return &c.limits.searchConnect })},
 		{"limits.search_total", "", isText, "", duration(func(c *config) *time.Duration { return &c.limits.searchTotal })},
 		{"limits.model_first_byte", "", isText, "", duration(func(c *config) *time.Duration { return &c.limits.modelFirstByte })},
@@ -73,10 +75,11 @@ func settings() []setting {
 	}
 }
 
-// maxNumber and maxDuration keep every limit a limit.
+// These keep every limit a limit.
 const (
-	maxNumber   = 65_536
-	maxDuration = time.Hour
+	maxNumber      = 65_536
+	maxPromptBytes = 1 << 20
+	maxDuration    = time.Hour
 )
 
 type setter = func(*config, string) error
@@ -111,11 +114,13 @@ func boolean(field func(*config) *bool) setter {
 	}
 }
 
-func number(field func(*config) *int) setter {
+func number(field func(*config) *int) setter { return numberFrom(1, maxNumber, field) }
+
+func numberFrom(least, most int, field func(*config) *int) setter {
 	return func(c *config, v string) error {
 		n, err := strconv.Atoi(v)
-		if err != nil || n < 1 || n > maxNumber {
-			return fmt.Errorf("is %s and has to be a number from 1 to %d", v, maxNumber)
+		if err != nil || n < least || n > most {
+			return fmt.Errorf("is %s and has to be a number from %d to %d", v, least, most)
 		}
 		*field(c) = n
 		return nil

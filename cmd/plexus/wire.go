@@ -204,7 +204,7 @@ func newHost(cfg config, services *services, store *store, log *slog.Logger) (*h
 		Language: answers.Language(cfg.language), NoAnswers: cfg.modelKind == "none",
 		IndexShared: cfg.indexShared, AllowedOrigins: cfg.allowedOrigins,
 		TokenHash:   store.token.Token.Secret().Hash(),
-		MaxSearches: cfg.limits.searches, MaxGenerations: generations,
+		MaxSearches: cfg.limits.searches, MaxGenerations: generations, MaxPrompt: cfg.limits.prompt,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("building the host: %w", err)

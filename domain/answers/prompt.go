@@ -9,15 +9,21 @@ import (
 	"plexus/domain/text"
 )
 
-// Bounds of a prompt, in bytes. The page's and a result's keep one source from
-// taking the room of the others.
+// Bounds of a prompt and of a question, in bytes. A title's is in characters.
 const (
-	MaxPrompt   = 24 << 10 // System and User together
-	MaxQuestion = 8 << 10
-	maxPage     = 10 << 10
-	maxResult   = 2 << 10
-	maxTitle    = 300
+	DefaultPrompt = 24 << 10 // System and User together
+	MinPrompt     = 6 << 10  // below it the instructions would leave no room
+	MaxQuestion   = 8 << 10  // that is read for anything
+	maxTitle      = 300
 )
+
+// shares are the parts of a prompt that question, page and each result may
+// take, so that none of them takes the room of the others.
+type shares struct{ question, page, result int }
+
+func sharesOf(limit int) shares {
+	return shares{question: min(limit/3, MaxQuestion), page: limit * 5 / 12, result: limit / 12}
+}
 
 // Prompt is what a model is asked.
 type Prompt struct {
@@ -27,23 +33,25 @@ type Prompt struct {
 
 // BuildPrompt asks a model the question about the page and the results, which
 // are numbered from 1 as the reader sees them. Question, page and results are
-// taken in this order as long as there is room, each cut at a code point.
+// taken in this order as long as there is room in limit bytes (at least
+// MinPrompt) for system and user text together, each cut at a code point.
 // Everything that comes from outside stands between marker lines which quoted
 // text cannot imitate.
-func BuildPrompt(question string, page framing.PageContext, results []framing.Result, lang Language) Prompt {
+func BuildPrompt(question string, page framing.PageContext, results []framing.Result, lang Language, limit int) Prompt {
+	share := sharesOf(limit)
 	system := instructions(lang)
 	var user strings.Builder
-	fmt.Fprintf(&user, "Question:\n%s\n", text.Cut(neutral(strings.TrimSpace(question)), MaxQuestion))
-	room := MaxPrompt - len(system) - user.Len()
+	fmt.Fprintf(&user, "Question:\n%s\n", text.Cut(neutral(strings.TrimSpace(question)), share.question))
+	room := limit - len(system) - user.Len()
 	add := func(block string) {
 		user.WriteString(block)
 		room -= len(block)
 	}
-	if body := pageBody(page); body != "" {
-		add(quote(PageMark, body, min(room, maxPage)))
+	if body := pageBody(page, share.page); body != "" {
+		add(quote(PageMark, body, min(room, share.page)))
 	}
 	for i, r := range results {
-		add(quote(ResultMark(i+1), resultBody(r), min(room, maxResult)))
+		add(quote(ResultMark(i+1), resultBody(r, share.result), min(room, share.result)))
 	}
 	return Prompt{System: system, User: user.String()}
 }
@@ -87,27 +95,27 @@ func neutral(s string) string {
 	return strings.NewReplacer("<<<", "‹‹‹", ">>>", "›››").Replace(s)
 }
 
-func pageBody(page framing.PageContext) string {
+func pageBody(page framing.PageContext, most int) string {
 	var b strings.Builder
 	header(&b, page.Title, page.URL)
-	if s := strings.TrimSpace(text.Cut(page.Selection, maxPage)); s != "" {
+	if s := strings.TrimSpace(text.Cut(page.Selection, most)); s != "" {
 		fmt.Fprintf(&b, "Selected by the reader: %s\n", s)
 	}
-	b.WriteString(strings.TrimSpace(text.Cut(page.Extract, maxPage)))
+	b.WriteString(strings.TrimSpace(text.Cut(page.Extract, most)))
 	return b.String()
 }
 
-func resultBody(r framing.Result) string {
+func resultBody(r framing.Result, most int) string {
 	var b strings.Builder
 	header(&b, r.Title, r.URL)
-	b.WriteString(strings.TrimSpace(text.Cut(r.Snippet, maxResult)))
+	b.WriteString(strings.TrimSpace(text.Cut(r.Snippet, most)))
 	return b.String()
 }
 
 // header leaves out an address that is not to be kept; what is left of one
 // holds no secret parameter.
 func header(b *strings.Builder, title, url string) {
-	if title = strings.Join(strings.Fields(text.Cut(title, maxResult)), " "); title != "" {
+	if title = strings.Join(strings.Fields(text.Cut(title, 4*maxTitle)), " "); title != "" {
 		fmt.Fprintf(b, "Title: %s\n", text.CutRunes(title, maxTitle))
 	}
 	if address, ok := pages.CanonicalURL(url); ok {

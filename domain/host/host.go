@@ -36,6 +36,7 @@ type Options struct {
 	TokenHash      admission.KeyHash // of the host token as the process starts
 	MaxSearches    int               // at once; default 16
 	MaxGenerations int               // at once; default 2
+	MaxPrompt      int               // bytes, at least answers.MinPrompt; default 24 KiB
 }
 
 // Defaults of the work limits (decision G12).
@@ -84,6 +85,9 @@ func New(deps Deps, opts Options) (*Host, error) {
 	}
 	if opts.MaxGenerations == 0 {
 		opts.MaxGenerations = DefaultGenerations
+	}
+	if opts.MaxPrompt == 0 {
+		opts.MaxPrompt = answers.DefaultPrompt
 	}
 	h := &Host{
 		deps:        deps,

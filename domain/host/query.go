@@ -126,7 +126,7 @@ func (a *answering) answer(ctx context.Context) (final string, err error) {
 
 // generate streams the model's answer, when it is this question's turn.
 func (a *answering) generate(ctx context.Context) error {
-	prompt := answers.BuildPrompt(a.q.Query, a.q.Context, a.results, a.host.opts.Language)
+	prompt := answers.BuildPrompt(a.q.Query, a.q.Context, a.results, a.host.opts.Language, a.host.opts.MaxPrompt)
 	if err := a.host.generations.enter(ctx); err != nil {
 		return err
 	}

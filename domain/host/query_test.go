@@ -273,3 +273,19 @@ func TestAnswerWhoseEndCannotBeSentIsNoAnswer(t *testing.T) {
 		t.Errorf("health is %+v", got)
 	}
 }
+
+func TestPromptIsNoLongerThanItMayBe(t *testing.T) {
+	s := newStage()
+	s.opts.MaxPrompt = answers.MinPrompt
+	q := bridgeQuestion()
+	q.Query.Context.Extract = strings.Repeat("The bridge is old. ", 1000)
+	s.host(t).AnswerQuery(t.Context(), q, s.tape)
+	for _, p := range s.model.Calls() {
+		if n := len(p.System) + len(p.User); n > answers.MinPrompt {
+			t.Errorf("the model was sent %d bytes", n)
+		}
+	}
+	if len(s.model.Calls()) != 1 {
+		t.Error("the model was not asked once")
+	}
+}
