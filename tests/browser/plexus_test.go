@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"plexus/tests/program"
 )
 
 // plexus is a real host in a home of its own.
@@ -34,8 +36,8 @@ func newPlexus(t *testing.T, config string) *plexus {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
 	p := &plexus{t: t, home: home, binary: filepath.Join(home, "plexus"), nerve: "127.0.0.1:0"}
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", p.binary, "plexus/cmd/plexus").CombinedOutput(); err != nil {
-		t.Fatalf("build the program: %v\n%s", err, out)
+	if err := program.Build(p.binary); err != nil {
+		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)

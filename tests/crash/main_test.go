@@ -6,11 +6,12 @@ package crash
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
+
+	"plexus/tests/program"
 )
 
 // What a run can be told by the environment.
@@ -32,9 +33,8 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir) // a temporary folder
 	binary = filepath.Join(dir, "plexus")
-	build := exec.Command("go", "build", "-o", binary, "plexus/cmd/plexus")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, out)
+	if err := program.Build(binary); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()

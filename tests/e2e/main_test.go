@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"plexus/adapters/hostfiles"
+	"plexus/tests/program"
 )
 
 // binary is the path of the program under test, built once.
@@ -32,13 +33,12 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir) // a temporary folder
 	binary = filepath.Join(dir, "plexus")
-	args := []string{"build", "-o", binary}
+	var flags []string
 	if raceBuild {
-		args = append(args, "-race") // races of the process fail it too
+		flags = append(flags, "-race") // races of the process fail it too
 	}
-	build := exec.Command("go", append(args, "plexus/cmd/plexus")...)
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, out)
+	if err := program.Build(binary, flags...); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()

@@ -12,6 +12,7 @@ import (
 
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/framing"
+	"plexus/tests/program"
 )
 
 func socketPins() []pin {
@@ -168,13 +169,13 @@ func TestH19_TheTakenPortIsNamed(t *testing.T) {
 func servesNot(t *testing.T, flags ...string) (code int, output string) {
 	t.Helper()
 	home := t.TempDir()
-	program := filepath.Join(home, "plexus.exe")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "plexus/cmd/plexus").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	binary := filepath.Join(home, "plexus.exe")
+	if err := program.Build(binary); err != nil {
+		t.Fatal(err)
 	}
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
-	serve := exec.CommandContext(ctx, program, append([]string{"serve", "--data-dir", filepath.Join(home, "d")}, flags...)...)
+	serve := exec.CommandContext(ctx, binary, append([]string{"serve", "--data-dir", filepath.Join(home, "d")}, flags...)...)
 	serve.Env = []string{"HOME=" + home, "USERPROFILE=" + home, "LOCALAPPDATA=" + home, "APPDATA=" + home}
 	serve.WaitDelay = time.Second
 	out, err := serve.CombinedOutput()
