@@ -1,0 +1,215 @@
+package nerveuds
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plexus/domain/admission"
+	"plexus/domain/framing"
+	"plexus/domain/host"
+	"plexus/domain/sessions"
+	"plexus/ports"
+)
+
+// openDesk answers as told and lets everybody in.
+type openDesk struct {
+	answer  func(ctx context.Context, q host.Question, sink ports.AnswerSink)
+	refused *int // connections
+	removed bool // between accept and attach
+}
+
+func (d openDesk) AnswerQuery(ctx context.Context, q host.Question, sink ports.AnswerSink) {
+	d.answer(ctx, q, sink)
+}
+func (openDesk) CountRefused() {}
+func (d openDesk) Attach(context.Context, admission.Verdict, ports.NerveLink) (func(), bool) {
+	return func() {}, !d.removed
+}
+func (d openDesk) Refuse(admission.Cause, string) { *d.refused++ }
+
+// connect gives the peer's end of a new connection to s.
+func connect(s *Server) net.Conn {
+	peer, ours := net.Pipe()
+	s.admit(ours)
+	return peer
+}
+
+// inFakeTime runs f with one connection, in a bubble where time moves only when
+// everybody waits. log holds the lines of the server.
+func inFakeTime(t *testing.T, desk Desk, f func(t *testing.T, s *Server, peer net.Conn)) (log string) {
+	t.Helper()
+	var lines bytes.Buffer
+	synctest.Test(t, func(t *testing.T) {
+		s := New(desk, Config{MaxConnections: 2, Log: slog.New(slog.NewTextHandler(&lines, nil))})
+		peer := connect(s)
+		f(t, s, peer)
+		_ = peer.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+	})
+	return lines.String()
+}
+
+// lifetime waits until every connection is gone.
+func lifetime(s *Server) time.Duration {
+	start := time.Now()
+	for s.Connections() > 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	return time.Since(start)
+}
+
+func frame(t *testing.T, typ framing.MessageType, id uint64, payload []byte) []byte {
+	t.Helper()
+	b, err := framing.AppendFrame(nil, typ, framing.Final, id, payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func ask(t *testing.T, id uint64) []byte {
+	t.Helper()
+	return frame(t, framing.SearchQueryMsg, id, framing.AppendSearchQuery(nil, framing.SearchQuery{Query: "q", MaxResults: 1}))
+}
+
+func write(t *testing.T, c net.Conn, b []byte) {
+	t.Helper()
+	if _, err := c.Write(b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func expect(t *testing.T, c net.Conn, want []byte) {
+	t.Helper()
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(c, got); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("got %q (%v), want %q", got, err, want)
+	}
+}
+
+// TestAPeerThatWaitsSilentlyGetsItsAnswer: a tool that has asked and waits gives
+// no sign of life for as long as the answer takes.
+func TestAPeerThatWaitsSilentlyGetsItsAnswer(t *testing.T) {
+	desk := openDesk{answer: func(ctx context.Context, _ host.Question, sink ports.AnswerSink) {
+		time.Sleep(110 * time.Second)
+		if err := sink.Token(ctx, "late", true); err != nil {
+			t.Errorf("the answer was not taken: %v", err)
+		}
+	}}
+	inFakeTime(t, desk, func(t *testing.T, s *Server, peer net.Conn) {
+		write(t, peer, ask(t, 7))
+		expect(t, peer, framing.AppendAiToken(nil, 7, "late", true))
+	})
+}
+
+func TestAnIdleConnectionLives(t *testing.T) {
+	inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, peer net.Conn) {
+		for id := range uint64(3) {
+			time.Sleep(time.Hour)
+			ping := frame(t, framing.Ping, id, []byte("still there"))
+			write(t, peer, ping)
+			expect(t, peer, ping)
+		}
+	})
+}
+
+// TestB41_AStalledFrameIsCutOnAStream: ten seconds from a frame's first byte,
+// also when that came together with the end of the frame before.
+func TestB41_AStalledFrameIsCutOnAStream(t *testing.T) {
+	ping := frame(t, framing.Ping, 1, []byte("payload"))
+	for _, n := range []int{1, framing.HeaderSize, len(ping) - 1} {
+		for _, before := range [][]byte{nil, ping} {
+			log := inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, peer net.Conn) {
+				go func() { _, _ = io.Copy(io.Discard, peer) }()
+				time.Sleep(25 * time.Second)
+				write(t, peer, append(bytes.Clone(before), ping[:n]...))
+				if took := lifetime(s); took < 10*time.Second || took > 12*time.Second {
+					t.Errorf("stalled at byte %d after %d: lived %v, want 10 s", n, len(before), took)
+				}
+			})
+			if !strings.Contains(log, "reason=frame_stalled") {
+				t.Errorf("the log does not name the reason:\n%s", log)
+			}
+		}
+	}
+}
+
+// TestTeardown_IsBoundedForAPeerThatDoesNotRead: whoever is stuck in a write, the
+// writer with a token or the reader with an echo, is freed.
+func TestTeardown_IsBoundedForAPeerThatDoesNotRead(t *testing.T) {
+	endless := openDesk{answer: func(ctx context.Context, _ host.Question, sink ports.AnswerSink) {
+		for sink.Token(ctx, "more", false) == nil {
+		}
+	}}
+	for what, first := range map[string][]byte{"a token": ask(t, 1), "an echo": frame(t, framing.Ping, 1, nil)} {
+		for _, reason := range []sessions.CloseReason{sessions.Shutdown, sessions.ExtensionRemoved} {
+			inFakeTime(t, endless, func(t *testing.T, s *Server, peer net.Conn) {
+				write(t, peer, first)
+				synctest.Wait() // stuck
+				s.tracker.CloseAll(reason)
+				if took := lifetime(s); took > 2100*time.Millisecond {
+					t.Errorf("%v while %s was written: the teardown took %v", reason, what, took)
+				}
+			})
+		}
+	}
+}
+
+func TestTheConnectionBeyondTheCapIsRefused(t *testing.T) {
+	refused := 0
+	inFakeTime(t, openDesk{refused: &refused}, func(t *testing.T, s *Server, peer net.Conn) {
+		second, third := connect(s), connect(s)
+		if _, err := third.Read(make([]byte, 1)); !errors.Is(err, io.EOF) || refused != 1 {
+			t.Errorf("the third got %v and %d were refused", err, refused)
+		}
+		_ = second.Close()
+		synctest.Wait()
+		fourth := connect(s)
+		ping := frame(t, framing.Ping, 4, nil)
+		write(t, fourth, ping)
+		expect(t, fourth, ping)
+		_ = fourth.Close()
+	})
+}
+
+func TestAPeerRemovedMeanwhileIsClosed(t *testing.T) {
+	log := inFakeTime(t, openDesk{removed: true}, func(t *testing.T, s *Server, peer net.Conn) {
+		if _, err := peer.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+			t.Errorf("got %v, want the end", err)
+		}
+	})
+	if !strings.Contains(log, "reason=extension_removed") {
+		t.Errorf("the log does not name the reason:\n%s", log)
+	}
+}
+
+func TestServe_AfterShutdownClosesItsListener(t *testing.T) {
+	s := New(openDesk{}, Config{Log: slog.New(slog.DiscardHandler)})
+	for range 2 { // a second Shutdown is nothing
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Serve(ln); err != nil {
+		t.Errorf("serve: %v", err)
+	}
+	if _, err := ln.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("the listener is still open: %v", err)
+	}
+}
