@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 
-	"plexus/adapters/hostfiles"
 	"plexus/adapters/nerveclient"
 	"plexus/domain/answers"
 	"plexus/domain/framing"
@@ -55,7 +54,7 @@ func ask(ctx context.Context, p *program, args []string) error {
 }
 
 func (p *program) askHost(ctx context.Context, dataDir string, q framing.SearchQuery, asJSON bool) error {
-	client, err := dialNerve(ctx, dataDir)
+	client, err := p.dialNerve(ctx, dataDir)
 	if err != nil {
 		return err
 	}
@@ -82,25 +81,6 @@ func (p *program) askHost(ctx context.Context, dataDir string, q framing.SearchQ
 		}
 	}
 	return out.verdict(err)
-}
-
-// dialNerve connects to the NERVE socket of the host that runs on dataDir.
-func dialNerve(ctx context.Context, dataDir string) (*nerveclient.Client, error) {
-	run, err := hostfiles.ReadRun(dataDir)
-	if err != nil {
-		return nil, whyUnreachable(dataDir, err)
-	}
-	if run.NerveSocket == "" {
-		return nil, errors.New("this host has no NERVE socket, which ask needs")
-	}
-	if err := hostfiles.OwnSocket(run.NerveSocket); err != nil {
-		return nil, whyUnreachable(dataDir, err)
-	}
-	client, err := nerveclient.DialUnix(ctx, run.NerveSocket)
-	if err != nil {
-		return nil, whyUnreachable(dataDir, err)
-	}
-	return client, nil
 }
 
 // askedAnswer is what --json prints. Its texts are as they came.

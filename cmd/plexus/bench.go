@@ -56,7 +56,7 @@ func benchmark(ctx context.Context, p *program, args []string) error {
 }
 
 func (p *program) benchLive(ctx context.Context, dir string, asJSON bool) error {
-	client, err := dialNerve(ctx, dir)
+	client, err := p.dialNerve(ctx, dir)
 	if err != nil {
 		return err
 	}

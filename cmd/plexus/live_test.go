@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -214,5 +215,58 @@ func TestLive_RotatedTokenReplacesTheOldOne(t *testing.T) {
 	}
 	if got := l.do(t, 0, "status"); !strings.Contains(got.stdout, "Refused") || !strings.Contains(got.stdout, "a program without Origin") {
 		t.Errorf("status names no refused program:\n%s", got.stdout)
+	}
+}
+
+// Where there are no Unix sockets, run.json names none.
+func TestLive_AskByWebSocketWhereThereIsNoSocket(t *testing.T) {
+	l := startHost(t)
+	run := l.run
+	run.NerveSocket = ""
+	path := filepath.Join(l.dir, hostfiles.RunName)
+	if err := hostfiles.WriteRun(path, run); err != nil {
+		t.Fatal(err)
+	}
+	question := []string{"ask", "When did it open?", "--extract", "It did open in 1889."}
+	if got := l.do(t, 0, question...); !strings.Contains(got.stdout, "It did open in 1889. [page]") {
+		t.Errorf("got %s%s", got.stdout, got.stderr)
+	}
+	if !strings.Contains(l.logged(), "transport=websocket") {
+		t.Errorf("it did not come by WebSocket:\n%s", l.logged())
+	}
+	l.do(t, 0, "bench", "--live")
+}
+
+// A run.json that a crash has left must not get the token sent to whoever
+// listens at the port now.
+func TestAsk_StaleRunFileGetsNoToken(t *testing.T) {
+	var lc net.ListenConfig
+	stranger, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stranger.Close()
+	knocked := make(chan bool, 1)
+	go func() {
+		conn, err := stranger.Accept()
+		if err == nil {
+			_ = conn.Close()
+		}
+		knocked <- err == nil
+	}()
+	_, environ := home(t)
+	dir := lookup(environ)("PLEXUS_DATA_DIR")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := hostfiles.WriteRun(filepath.Join(dir, hostfiles.RunName), hostfiles.Run{PID: 1, Nerve: stranger.Addr().String()}); err != nil {
+		t.Fatal(err)
+	}
+	if got := plexus(t.Context(), environ, "ask", "hello"); got.code != exitNotRunning {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	}
+	_ = stranger.Close()
+	if <-knocked {
+		t.Error("the stranger was connected to")
 	}
 }

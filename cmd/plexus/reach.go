@@ -9,6 +9,7 @@ import (
 
 	"plexus/adapters/adminapi"
 	"plexus/adapters/hostfiles"
+	"plexus/adapters/nerveclient"
 )
 
 // notRunningError: no host runs on this data directory; nothing was sent.
@@ -33,6 +34,51 @@ func reach[T any](ctx context.Context, dataDir string, call func(context.Context
 	return value, err
 }
 
+// dialNerve connects to the host that runs on dataDir: by its NERVE socket or,
+// where the system has none, by WebSocket with the host token.
+func (p *program) dialNerve(ctx context.Context, dataDir string) (*nerveclient.Client, error) {
+	run, err := hostfiles.ReadRun(dataDir)
+	if err != nil {
+		return nil, whyUnreachable(dataDir, err)
+	}
+	if run.NerveSocket == "" {
+		return p.dialNerveTCP(ctx, dataDir, run.Nerve)
+	}
+	if err := hostfiles.OwnSocket(run.NerveSocket); err != nil {
+		return nil, whyUnreachable(dataDir, err)
+	}
+	client, err := nerveclient.DialUnix(ctx, run.NerveSocket)
+	if err != nil {
+		return nil, whyUnreachable(dataDir, err)
+	}
+	return client, nil
+}
+
+// dialNerveTCP looks at the lock first: run.json may be left from a crash, and
+// the token is not for whoever has the port now.
+func (p *program) dialNerveTCP(ctx context.Context, dataDir, address string) (*nerveclient.Client, error) {
+	running, _, err := hostfiles.HostRuns(dataDir)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the host: %w", err)
+	}
+	if !running {
+		return nil, &notRunningError{dataDir}
+	}
+	path, err := p.tokenFile(dataDir, "", "")
+	if err != nil {
+		return nil, err
+	}
+	secret, _, err := hostfiles.ReadSecret(path)
+	if err != nil {
+		return nil, fmt.Errorf("host token: %w", err)
+	}
+	client, err := nerveclient.DialWebSocket(ctx, "ws://"+address, nerveclient.Options{Token: secret})
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the host: %w", err)
+	}
+	return client, nil
+}
+
 // whyUnreachable asks the lock, which alone knows whether a host runs.
 func whyUnreachable(dataDir string, cause error) error {
 	running, pid, err := hostfiles.HostRuns(dataDir)
@@ -41,6 +87,8 @@ func whyUnreachable(dataDir string, cause error) error {
 		return errors.Join(cause, err)
 	case !running:
 		return &notRunningError{dataDir}
+	case !hostfiles.UnixSockets:
+		return fmt.Errorf("a host runs (process %d), but on this system no command can look after it yet. An extension gets in by the host token in its settings, or by nerve.allowed_origins", pid)
 	}
 	return fmt.Errorf("a host runs (process %d) but could not be asked; if it has only just started, try again: %w", pid, cause)
 }

@@ -38,11 +38,11 @@ func token(ctx context.Context, p *program, args []string) error {
 	return usagef("usage: plexus %s", tokenUsage)
 }
 
-// tokenPath needs no host: it reads the settings as serve does.
-func (p *program) tokenPath(dir, configPath, given string) error {
+// tokenFile needs no host: it reads the settings as serve does.
+func (p *program) tokenFile(dir, configPath, given string) (string, error) {
 	file, named, err := p.configFile(configPath)
 	if err != nil {
-		return fmt.Errorf("finding the configuration: %w", err)
+		return "", fmt.Errorf("finding the configuration: %w", err)
 	}
 	flags := make(map[string][]string)
 	if given != "" {
@@ -50,10 +50,17 @@ func (p *program) tokenPath(dir, configPath, given string) error {
 	}
 	cfg, problems := p.readSettings(sources{file: file, named: named, flags: flags, dataDir: dir})
 	if err := errors.Join(problems...); err != nil {
-		return configError(err)
+		return "", configError(err)
 	}
-	p.outf("%s\n", cfg.nerveTokenFile)
-	return nil
+	return cfg.nerveTokenFile, nil
+}
+
+func (p *program) tokenPath(dir, configPath, given string) error {
+	path, err := p.tokenFile(dir, configPath, given)
+	if err == nil {
+		p.outf("%s\n", path)
+	}
+	return err
 }
 
 func (p *program) rotateToken(ctx context.Context, dir string) error {

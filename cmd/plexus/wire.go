@@ -184,6 +184,9 @@ func (s *store) nameTokenHolders(ctx context.Context, log *slog.Logger) {
 			origins = append(origins, row.Origin)
 		}
 	}
+	if len(origins) == 0 {
+		return // that it is a new one has been said
+	}
 	log.Warn("the host token is a new one: these extensions came with the old one and have to be allowed again", "extensions", origins)
 }
 
