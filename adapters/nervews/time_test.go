@@ -1,10 +1,12 @@
 package nervews
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,13 +38,15 @@ func (openDesk) OriginAllowed(context.Context, string) bool { return true }
 func (openDesk) Refuse(admission.Cause, string)             {}
 
 // inFakeTime runs f with a client on an in-memory connection, in a bubble where
-// time moves only when everybody waits.
-func inFakeTime(t *testing.T, desk Desk, f func(t *testing.T, s *Server, p *wstest.Peer)) {
+// time moves only when everybody waits. early bytes come with the upgrade; log
+// holds the lines of the server.
+func inFakeTime(t *testing.T, desk Desk, f func(t *testing.T, s *Server, p *wstest.Peer), early ...byte) (log string) {
 	t.Helper()
+	var lines bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
-		s := New(desk, Config{Log: slog.New(slog.DiscardHandler)})
+		s := New(desk, Config{Log: slog.New(slog.NewTextHandler(&lines, nil))})
 		s.hosts.Store(&hostRule{names: []string{"x"}})
-		p, response := wstest.Pipe(s, wstest.UpgradeRequest("x", "/"))
+		p, response := wstest.Pipe(s, wstest.UpgradeRequest("x", "/"), early...)
 		if p == nil {
 			t.Fatalf("the upgrade was answered %d", response.StatusCode)
 		}
@@ -54,6 +58,16 @@ func inFakeTime(t *testing.T, desk Desk, f func(t *testing.T, s *Server, p *wste
 			t.Errorf("shutdown: %v", err)
 		}
 	})
+	return lines.String()
+}
+
+// lifetime waits until every connection of s is gone.
+func lifetime(s *Server) time.Duration {
+	start := time.Now()
+	for s.Connections() > 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	return time.Since(start)
 }
 
 func pingFrame(id uint64) []byte {
@@ -107,26 +121,49 @@ func TestGhost_IsRetired(t *testing.T) {
 }
 
 // TestB41_AStalledFrameIsCut: ten seconds from the first byte of a frame to its
-// last, wherever it stalls, and none between frames.
+// last, wherever it stalls, and none between frames; also when the first byte
+// came together with the frame before.
 func TestB41_AStalledFrameIsCut(t *testing.T) {
 	whole := wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Binary, Payload: pingFrame(1)})
 	for _, n := range []int{1, 2, 6, 7, len(whole) - 1} {
-		inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
-			go answerPings(p)
-			idle := 25 * time.Second // between frames there is no limit
-			time.Sleep(idle)
-			start := time.Now()
-			if _, err := p.Write(whole[:n]); err != nil {
-				t.Fatal(err)
+		for _, before := range [][]byte{nil, whole} {
+			log := inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+				go answerPings(p)
+				idle := 25 * time.Second // between frames there is no limit
+				time.Sleep(idle)
+				if _, err := p.Write(append(bytes.Clone(before), whole[:n]...)); err != nil {
+					t.Fatal(err)
+				}
+				if took := lifetime(s); took < 10*time.Second || took > 12*time.Second {
+					t.Errorf("cut inside byte %d after %d: the connection lived %v, want 10 s and a goodbye", n, len(before), took)
+				}
+			})
+			if !strings.Contains(log, "reason=frame_stalled") {
+				t.Errorf("the log does not name the reason:\n%s", log)
 			}
-			for s.Connections() > 0 {
-				time.Sleep(100 * time.Millisecond)
-			}
-			if took := time.Since(start); took < 10*time.Second || took > 12*time.Second {
-				t.Errorf("cut inside byte %d: the connection lived %v, want 10 s and a goodbye", n, took)
-			}
-		})
+		}
 	}
+}
+
+// TestB41_AFrameBegunWithTheUpgradeIsCut: the limit holds for bytes that came
+// together with the request as well.
+func TestB41_AFrameBegunWithTheUpgradeIsCut(t *testing.T) {
+	whole := wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Binary, Payload: pingFrame(1)})
+	for _, early := range [][]byte{whole[:1], whole[:len(whole)-1], append(bytes.Clone(whole), whole[:3]...)} {
+		inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+			go func() { _, _ = io.Copy(io.Discard, p.Conn) }() // a pong would end the frame's silence
+			if took := lifetime(s); took < 10*time.Second || took > 12*time.Second {
+				t.Errorf("%d bytes with the upgrade: the connection lived %v, want 10 s", len(early), took)
+			}
+		}, early...)
+	}
+	inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) { // a whole frame is no beginning
+		go answerPings(p)
+		time.Sleep(time.Hour)
+		if s.Connections() != 1 {
+			t.Error("a connection whose first frame was whole was cut")
+		}
+	}, whole...)
 }
 
 // TestB41_ASteadyTrickleOfWholeFramesLives: the limit is per frame.
@@ -201,30 +238,28 @@ func TestB42_AClientThatDoesNotReadIsDropped(t *testing.T) {
 // TestB42_FloodOfPingsWithoutReadingIsBounded: echoes wait for room, so reading
 // stops, and the client is dropped.
 func TestB42_FloodOfPingsWithoutReadingIsBounded(t *testing.T) {
-	inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
-		frame := wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Binary, Payload: pingFrame(1)})
-		sent := 0
-		for {
-			if _, err := p.Write(frame); err != nil {
-				break
+	frame := wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Binary, Payload: pingFrame(1)})
+	for range 50 {
+		inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+			sent := 0
+			for {
+				if _, err := p.Write(frame); err != nil {
+					break
+				}
+				sent++
 			}
-			sent++
-		}
-		if sent > 4096/len(frame)+2*256+64 {
-			t.Errorf("%d Pings were taken in without an echo being read", sent)
-		}
-	})
+			if sent > 4096/len(frame)+2*256+64 {
+				t.Errorf("%d Pings were taken in without an echo being read", sent)
+			}
+		})
+	}
 }
 
 // TestShutdown_IsBoundedForADeadPeer: nobody answers the goodbye.
 func TestShutdown_IsBoundedForADeadPeer(t *testing.T) {
 	inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
-		start := time.Now()
 		s.tracker.CloseAll(sessions.Shutdown)
-		for s.Connections() > 0 {
-			time.Sleep(10 * time.Millisecond)
-		}
-		if took := time.Since(start); took > 2*time.Second {
+		if took := lifetime(s); took > 2*time.Second {
 			t.Errorf("the teardown took %v", took)
 		}
 	})

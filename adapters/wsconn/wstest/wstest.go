@@ -5,6 +5,7 @@ package wstest
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -145,10 +146,11 @@ func UpgradeRequest(host, path string) *http.Request {
 }
 
 // Pipe lets h answer r over an in-memory connection and gives the client's end.
-// peer is nil when h did not upgrade.
-func Pipe(h http.Handler, r *http.Request) (peer *Peer, response *http.Response) {
+// early bytes have come together with the request. peer is nil when h did not
+// upgrade.
+func Pipe(h http.Handler, r *http.Request, early ...byte) (peer *Peer, response *http.Response) {
 	client, server := net.Pipe()
-	w := &hijackable{ResponseRecorder: httptest.NewRecorder(), conn: server}
+	w := &hijackable{ResponseRecorder: httptest.NewRecorder(), conn: server, early: early}
 	h.ServeHTTP(w, r)
 	response = w.Result()
 	if response.StatusCode != http.StatusSwitchingProtocols {
@@ -161,11 +163,16 @@ func Pipe(h http.Handler, r *http.Request) (peer *Peer, response *http.Response)
 
 type hijackable struct {
 	*httptest.ResponseRecorder
-	conn net.Conn
+	conn  net.Conn
+	early []byte
 }
 
 func (h *hijackable) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	return h.conn, bufio.NewReadWriter(bufio.NewReader(h.conn), bufio.NewWriter(h.conn)), nil
+	r := bufio.NewReader(io.MultiReader(bytes.NewReader(h.early), h.conn))
+	if _, err := r.Peek(len(h.early)); err != nil {
+		return nil, nil, err
+	}
+	return h.conn, bufio.NewReadWriter(r, bufio.NewWriter(h.conn)), nil
 }
 
 // Dial upgrades over a real connection. header lines are written as they stand,
