@@ -12,7 +12,7 @@ import (
 // Limits of one connection's silence.
 type Limits struct {
 	Frame time.Duration // from a frame's first byte to its last; between frames there is no limit
-	Write time.Duration // for one write to make the kernel take it; up to a second more
+	Write time.Duration // without progress of a write; up to a second more
 }
 
 // DefaultLimits are the NERVE limits: ten seconds each.
@@ -22,6 +22,9 @@ func DefaultLimits() Limits { return Limits{Frame: 10 * time.Second, Write: 10 *
 // stream of small frames does not pay for one each.
 const writeSlack = time.Second
 
+// writePiece is how many bytes go out under one deadline.
+const writePiece = 16 << 10
+
 // Watched is a net.Conn that enforces Limits at next to no cost: a frame that
 // arrives in one piece sets no deadline at all. Read and FrameDone are serialized
 // by the caller, and so are writes.
@@ -29,6 +32,7 @@ type Watched struct {
 	net.Conn
 	limits Limits
 	reads  atomic.Uint64 // reads that brought bytes, a sign of life
+	writes atomic.Uint64 // pieces that were taken
 
 	open  bool // bytes of an unfinished frame are in hand
 	fresh bool // and its deadline is not set yet
@@ -71,16 +75,30 @@ func (w *Watched) FrameDone(ahead int) {
 	w.fresh = w.open
 }
 
-// Write writes under the write limit.
-func (w *Watched) Write(p []byte) (int, error) {
-	if now := time.Now(); now.Sub(w.written) >= writeSlack {
-		w.written = now
-		if err := w.Conn.SetWriteDeadline(now.Add(w.limits.Write + writeSlack)); err != nil {
-			return 0, err
+// Write writes under the write limit, which counts progress: each piece that the
+// kernel takes begins it anew, so that a slow reader of much is no dead one.
+func (w *Watched) Write(p []byte) (n int, err error) {
+	for {
+		piece := p[n:min(len(p), n+writePiece)]
+		if now := time.Now(); now.Sub(w.written) >= writeSlack {
+			w.written = now
+			if err := w.Conn.SetWriteDeadline(now.Add(w.limits.Write + writeSlack)); err != nil {
+				return n, err
+			}
+		}
+		k, err := w.Conn.Write(piece)
+		n += k
+		if k > 0 {
+			w.writes.Add(1)
+		}
+		if err != nil || n == len(p) {
+			return n, err
 		}
 	}
-	return w.Conn.Write(p)
 }
+
+// Writes counts the pieces that the kernel took.
+func (w *Watched) Writes() uint64 { return w.writes.Load() }
 
 // Reads counts the reads that brought bytes.
 func (w *Watched) Reads() uint64 { return w.reads.Load() }

@@ -1,0 +1,274 @@
+package sessions
+
+import (
+	"encoding/json"
+	"time"
+
+	"plexus/domain/nova"
+)
+
+// HelloLimit is how long a client may take from the open socket to a hello that
+// has been accepted (Nova client protocol, §3).
+const HelloLimit = 3 * time.Second
+
+// Nova is the session of one /client/v1 connection: awaiting hello, ready,
+// retired. Each method takes one event and gives what has to be done. It is a
+// plain value: the connection's loop owns it, hands it one message at a time, and
+// none while Busy.
+type Nova struct {
+	ids   NovaIDs
+	input nova.Input
+
+	phase    novaPhase
+	helloBy  time.Time // zero once hello is accepted
+	hello    nova.Hello
+	personal bool // it asked for the personal extension
+	busy     bool
+	ledger   ledger
+	pending  string // request ID of the command that is being delivered
+}
+
+type novaPhase uint8
+
+const (
+	awaitingHello novaPhase = iota
+	checkingToken
+	claimingPlace
+	admitting
+	ready
+	retired
+)
+
+// NovaIDs names the three lives that a client can tell apart: all UUIDs, all
+// different.
+type NovaIDs struct {
+	ServerInstance string // of this process
+	InputInstance  string // of the text input, which lives as long
+	Connection     string // of this socket
+}
+
+// NewNova is the session of a socket that was opened at now.
+func NewNova(ids NovaIDs, input nova.Input, now time.Time) *Nova {
+	return &Nova{ids: ids, input: input, helloBy: now.Add(HelloLimit)}
+}
+
+// Effects is what an event asks the connection to do, in this order: send, then
+// call, then close.
+type Effects struct {
+	Send  []nova.Message
+	Call  Call        // nil: nothing to call; else the session is Busy until its result
+	Audio []byte      // uplink PCM to hand on, or nil
+	Close CloseReason // 0: stay
+}
+
+// Call is work outside the session whose result comes back as an event.
+type Call interface{ call() }
+
+// CheckToken asks whose token this is; answered by TokenChecked.
+type CheckToken struct{ Token nova.Secret }
+
+// ClaimPlace asks for the one client's place; answered by PlaceClaimed.
+type ClaimPlace struct{}
+
+// Admission attaches the client to the host and publishes its snapshot, in the
+// language that it chose ("" is the host's default); answered by AdmissionDone.
+type Admission struct {
+	Language nova.Language
+	Personal bool
+}
+
+// Deliver hands a control to the host; answered by Delivered.
+type Deliver struct{ Control nova.Control }
+
+func (CheckToken) call() {}
+func (ClaimPlace) call() {}
+func (Admission) call()  {}
+func (Deliver) call()    {}
+
+// Busy reports whether a call is out: no message may be handed in.
+func (n *Nova) Busy() bool { return n.busy }
+
+// Personal reports which column of the close codes holds: a client that asked
+// for the personal extension, once its token was good.
+func (n *Nova) Personal() bool { return n.personal }
+
+// Greeted reports whether client.ready was sent.
+func (n *Nova) Greeted() bool { return n.phase == admitting || n.phase == ready }
+
+// Deadline is when Tick has something to say; zero for never.
+func (n *Nova) Deadline() time.Time { return n.helloBy }
+
+// Tick tells the time.
+func (n *Nova) Tick(now time.Time) Effects {
+	if n.phase == retired || n.helloBy.IsZero() || now.Before(n.helloBy) {
+		return Effects{}
+	}
+	return n.retire(HelloTimeout)
+}
+
+// Overflow: more was received than may wait.
+func (n *Nova) Overflow() Effects {
+	if !n.Greeted() {
+		return n.retire(BadHello)
+	}
+	return n.retire(InputOverflow)
+}
+
+// Text is one text message, valid UTF-8.
+func (n *Nova) Text(b []byte) Effects {
+	switch n.phase {
+	case awaitingHello:
+		return n.greet(b)
+	case ready:
+		return n.command(b)
+	}
+	return Effects{} // nothing is taken while it is busy, or for good
+}
+
+// Binary is one binary message.
+func (n *Nova) Binary(b []byte) Effects {
+	switch n.phase {
+	case awaitingHello:
+		return n.retire(BadHello)
+	case ready:
+		if nova.CheckUplinkPCM(b) != nil {
+			return n.retire(ProtocolFault)
+		}
+		return Effects{Audio: b}
+	}
+	return Effects{}
+}
+
+func (n *Nova) greet(b []byte) Effects {
+	if len(b) > nova.MaxText {
+		return n.retire(BadHello)
+	}
+	hello, err := nova.DecodeHello(b)
+	if err != nil {
+		return n.retire(BadHello)
+	}
+	n.hello = hello
+	return n.call(checkingToken, CheckToken{hello.Token})
+}
+
+// TokenChecked answers CheckToken. What else is wrong with the hello counts only
+// now, so that nobody learns of it without a token.
+func (n *Nova) TokenChecked(known bool) Effects {
+	if !n.answered(checkingToken) {
+		return Effects{}
+	}
+	n.hello.Token = nova.Secret{} // not needed any more
+	if !known {
+		return n.retire(AuthRejected)
+	}
+	switch n.hello.Fault {
+	case nova.HelloVersion:
+		return n.retire(UnsupportedProtocol)
+	case nova.HelloMedia:
+		return n.retire(UnsupportedMedia)
+	case nova.HelloLanguage:
+		return n.retire(UnsupportedLanguage)
+	}
+	n.personal = n.hello.Personal
+	n.helloBy = time.Time{}
+	return n.call(claimingPlace, ClaimPlace{})
+}
+
+// PlaceClaimed answers ClaimPlace.
+func (n *Nova) PlaceClaimed(granted bool) Effects {
+	if !n.answered(claimingPlace) {
+		return Effects{}
+	}
+	if !granted {
+		return n.retire(ConcurrentClient)
+	}
+	e := n.call(admitting, Admission{Language: n.hello.Language, Personal: false})
+	e.Send = []nova.Message{nova.NewReady(n.ids.ServerInstance, n.ids.Connection, n.input, false)}
+	if capabilities, ok := nova.NewDesktopCapabilities(n.input, n.ids.InputInstance); ok {
+		e.Send = append(e.Send, capabilities)
+	}
+	return e
+}
+
+// AdmissionDone answers Admission.
+func (n *Nova) AdmissionDone(err error) Effects {
+	if !n.answered(admitting) {
+		return Effects{}
+	}
+	if err != nil {
+		return n.retire(ProtocolFault)
+	}
+	n.phase = ready
+	return Effects{}
+}
+
+// command runs the order of §9.3 up to the delivery.
+func (n *Nova) command(b []byte) Effects {
+	if len(b) > nova.MaxText {
+		return n.retire(ProtocolFault)
+	}
+	c, err := nova.DecodeCommand(b)
+	if err != nil {
+		return n.retire(ProtocolFault)
+	}
+	if c.ConnectionID != n.ids.Connection {
+		return receipt(c.RequestID, nova.Stale)
+	}
+	control, err := nova.DecodeControl(json.RawMessage(c.Payload))
+	if err != nil {
+		return n.retire(ProtocolFault)
+	}
+	status, known := n.ledger.begin(c.RequestID, nova.Normalise(control))
+	if known {
+		return receipt(c.RequestID, status)
+	}
+	n.pending = c.RequestID
+	return n.call(ready, Deliver{control})
+}
+
+// Delivered answers Deliver: an error is a refusal and nothing worse.
+func (n *Nova) Delivered(err error) Effects {
+	if !n.answered(ready) {
+		return Effects{}
+	}
+	status := nova.Rejected
+	if err == nil {
+		status = n.ledger.apply(n.pending)
+	}
+	e := receipt(n.pending, status)
+	if n.ledger.full() {
+		e.Close = n.retire(ControlCapacity).Close
+	}
+	return e
+}
+
+// Stop ends the session for a reason of the host's.
+func (n *Nova) Stop(reason CloseReason) Effects { return n.retire(reason) }
+
+func (n *Nova) call(next novaPhase, c Call) Effects {
+	n.phase, n.busy = next, true
+	return Effects{Call: c}
+}
+
+// answered takes the result of a call; false for one that nobody waits for, as
+// when the session was retired meanwhile.
+func (n *Nova) answered(phase novaPhase) bool {
+	if n.phase != phase || !n.busy {
+		return false
+	}
+	n.busy = false
+	return true
+}
+
+func (n *Nova) retire(reason CloseReason) Effects {
+	if n.phase == retired {
+		return Effects{}
+	}
+	n.phase, n.busy, n.helloBy = retired, false, time.Time{}
+	n.hello = nova.Hello{}
+	return Effects{Close: reason}
+}
+
+func receipt(requestID string, status nova.Status) Effects {
+	return Effects{Send: []nova.Message{nova.Receipt{RequestID: requestID, Status: status}}}
+}
