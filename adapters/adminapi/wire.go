@@ -136,6 +136,10 @@ type Index struct {
 	Shared  bool  `json:"shared"`
 	Pages   int   `json:"pages"`
 	Bytes   int64 `json:"bytes"` // of their texts
+
+	Failures    int64      `json:"failures"` // pages that could not be kept since the start
+	LastFailure *time.Time `json:"last_failure,omitempty"`
+	LastCause   string     `json:"last_cause,omitempty"`
 }
 
 // Queries counts the work since the start.

@@ -65,6 +65,9 @@ func (fs *flagSet) help() string {
 	fs.VisitAll(func(f *flag.Flag) {
 		kind, about := flag.UnquoteUsage(f)
 		fmt.Fprintf(&s, "%s\n  %s\n      %s", head, strings.TrimSpace("--"+f.Name+" "+kind), about)
+		if !slices.Contains([]string{"", "0", "0s", "false"}, f.DefValue) {
+			fmt.Fprintf(&s, "; default %s", f.DefValue)
+		}
 		head = ""
 	})
 	return s.String()

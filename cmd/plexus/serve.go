@@ -151,7 +151,7 @@ func (i *instance) start(ctx context.Context) ([]stopper, error) {
 	dir, cfg := i.opts.dataDir, i.opts.config
 	warnings, err := hostfiles.PrivateDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("data directory: %w", err)
+		return nil, fmt.Errorf("data directory: %w\nAnother place can be chosen with --data-dir", err)
 	}
 	for _, warning := range warnings {
 		i.log.Warn(warning)
@@ -196,7 +196,7 @@ func untilClosed(s *http.Server) func(net.Listener) error {
 func whyLocked(dir string, err error) error {
 	var held *hostfiles.LockedError
 	if !errors.As(err, &held) {
-		return err
+		return fmt.Errorf("data directory: %w\nAnother place can be chosen with --data-dir", err)
 	}
 	where := ""
 	if run, err := hostfiles.ReadRun(dir); err == nil && run.Nerve != "" {

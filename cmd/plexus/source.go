@@ -37,7 +37,7 @@ func (i *instance) statusSource(h *host.Host) func(context.Context) (adminapi.St
 			StartedAt: i.started.UTC(), UptimeSeconds: int64(time.Since(i.started).Seconds()),
 			DataDir: i.opts.dataDir, DatabaseBytes: stats.FileBytes + stats.WALBytes, WALBytes: stats.WALBytes,
 			Nerve:       i.openListeners(),
-			Index:       i.indexStatus(stats),
+			Index:       i.indexStatus(stats, health.Index),
 			Connections: h.LiveConnections(),
 			Queries:     queries(health),
 			Waiting:     []adminapi.Extension{},
@@ -69,9 +69,12 @@ func (i *instance) openListeners() adminapi.Listeners {
 	return l
 }
 
-func (i *instance) indexStatus(stats sqlite.Stats) adminapi.Index {
+func (i *instance) indexStatus(stats sqlite.Stats, f host.Failure) adminapi.Index {
 	cfg := i.opts.config
-	return adminapi.Index{Enabled: cfg.usesIndex(), Shared: cfg.indexShared, Pages: stats.Pages, Bytes: stats.PageBytes}
+	return adminapi.Index{
+		Enabled: cfg.usesIndex(), Shared: cfg.indexShared, Pages: stats.Pages, Bytes: stats.PageBytes,
+		Failures: f.Count, LastFailure: lastOf(f), LastCause: f.Cause,
+	}
 }
 
 func (i *instance) searchStatus(ctx context.Context, f host.Failure) adminapi.Service {
@@ -122,12 +125,16 @@ func addFound(m *adminapi.Model, found []localmodel.Found) {
 }
 
 func service(kind, rawURL string, f host.Failure) adminapi.Service {
-	s := adminapi.Service{Kind: kind, URL: rawURL, Failures: f.Count, LastCause: f.Cause}
-	if f.Count > 0 {
-		at := f.At.UTC()
-		s.LastFailure = &at
+	return adminapi.Service{Kind: kind, URL: rawURL, Failures: f.Count, LastFailure: lastOf(f), LastCause: f.Cause}
+}
+
+// lastOf is nil when nothing has failed.
+func lastOf(f host.Failure) *time.Time {
+	if f.Count == 0 {
+		return nil
 	}
-	return s
+	at := f.At.UTC()
+	return &at
 }
 
 func reached(s *adminapi.Service, err error) {

@@ -60,11 +60,12 @@ func statusText(s adminapi.Status, now time.Time) string {
 			size(s.WALBytes), hostfiles.DatabaseName)
 	}
 	b.line("Search", "%s", searchText(s.Search, s.Index))
-	b.failure(s.Search, now)
+	b.failure(s.Search.Failures, s.Search.LastFailure, s.Search.LastCause, now)
 	b.line("Model", "%s", modelText(s.Model))
-	b.failure(s.Model.Service, now)
+	b.failure(s.Model.Failures, s.Model.LastFailure, s.Model.LastCause, now)
 	b.found(s.Model)
 	b.line("Index", "%s", indexText(s.Index))
+	b.failure(s.Index.Failures, s.Index.LastFailure, s.Index.LastCause, now)
 	b.line("Connections", "%d", s.Connections)
 	b.queries(s.Queries)
 	b.waiting(s.Waiting)
@@ -116,9 +117,9 @@ func indexText(i adminapi.Index) string {
 	return fmt.Sprintf("%s; %d %s, %s of text", state, i.Pages, plural(i.Pages, "page", "pages"), size(i.Bytes))
 }
 
-func (b *page) failure(s adminapi.Service, now time.Time) {
-	if s.LastFailure != nil {
-		b.line("", "failed %d %s, last %s: %s", s.Failures, plural(int(s.Failures), "time", "times"), ago(*s.LastFailure, now), s.LastCause)
+func (b *page) failure(count int64, last *time.Time, cause string, now time.Time) {
+	if last != nil {
+		b.line("", "failed %d %s, last %s: %s", count, plural(int(count), "time", "times"), ago(*last, now), cause)
 	}
 }
 

@@ -18,7 +18,7 @@ func TestStatusText(t *testing.T) {
 		Model: adminapi.Model{Service: adminapi.Service{Kind: "auto", Reach: adminapi.NotFound}, Found: []adminapi.Found{
 			{Name: "llama", Server: "Ollama", BaseURL: "http://127.0.0.1:11434/v1", Config: "[model]\nname = \"llama\"\n"},
 		}},
-		Index:       adminapi.Index{Enabled: true, Pages: 1, Bytes: 2048},
+		Index:       adminapi.Index{Enabled: true, Pages: 1, Bytes: 2048, Failures: 1, LastFailure: &before, LastCause: "disk full"},
 		Connections: 3,
 		Queries:     adminapi.Queries{Answered: 4, Answer: adminapi.Latency{Count: 4, P50: 1.5, P99: 20}},
 		Waiting:     []adminapi.Extension{{ID: 2, Origin: "chrome-extension://a", Digits: "0042"}},
@@ -29,7 +29,7 @@ func TestStatusText(t *testing.T) {
 		"v1, process 7, up 1m1s", "ws://127.0.0.1:9001", "/d/nerve.sock", "/h/token", "3.0 MiB",
 		"searxng at https://s.example: cannot be reached: no route", "failed 2 times, last 5 min ago: time-out",
 		"none found on this machine", "Ollama offers llama at http://127.0.0.1:11434/v1", "[model]", `name = "llama"`,
-		"on; 1 page, 2.0 KiB of text", "4 answered", "whole answer: half within 1.5 ms",
+		"on; 1 page, 2.0 KiB of text", "failed 1 time, last 5 min ago: disk full", "4 answered", "whole answer: half within 1.5 ms",
 		"Extension 2 (chrome-extension://a, digits 0042)", "plexus extensions allow 0042", "https://evil.example", "Nothing to do.",
 	} {
 		if !strings.Contains(got, want) {

@@ -16,6 +16,7 @@ type Health struct {
 
 	Search      Failure // of the search service
 	Model       Failure
+	Index       Failure // of keeping a page
 	FirstResult Latency // from the query to its SearchResult
 	Answer      Latency // from the query to its FINAL
 }
@@ -40,6 +41,7 @@ const maxCause = 300
 type health struct {
 	answered, cancelled, refused int64
 	searchFailure, modelFailure  Failure
+	indexFailure                 Failure
 	firstResults, finals         ring
 }
 
@@ -53,6 +55,7 @@ func (h *Host) Health() Health {
 		Refused:     h.refused,
 		Search:      h.searchFailure,
 		Model:       h.modelFailure,
+		Index:       h.indexFailure,
 		FirstResult: h.firstResults.latency(),
 		Answer:      h.finals.latency(),
 	}

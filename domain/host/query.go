@@ -223,6 +223,7 @@ func (a *answering) index(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil {
+		a.host.note(func(hl *health) { hl.indexFailure.add(a.host.deps.Now(), err) })
 		a.host.logFailure("a page was not indexed", err)
 	}
 	return ctx.Err()

@@ -274,6 +274,16 @@ func TestAnswerWhoseEndCannotBeSentIsNoAnswer(t *testing.T) {
 	}
 }
 
+func TestPageThatCannotBeKeptIsInTheFigures(t *testing.T) {
+	s := newStage()
+	s.index.indexErr = errors.New("disk full")
+	h := s.host(t)
+	h.AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
+	if got := h.Health(); got.Index.Count != 1 || got.Index.Cause != "disk full" || got.Answered != 1 {
+		t.Errorf("health is %+v", got)
+	}
+}
+
 func TestPromptIsNoLongerThanItMayBe(t *testing.T) {
 	s := newStage()
 	s.opts.MaxPrompt = answers.MinPrompt
