@@ -1,0 +1,61 @@
+package playback
+
+// Outcome is what became of a generation.
+type Outcome uint8
+
+const (
+	Spoken      Outcome = iota + 1 // played to its end
+	Interrupted                    // cut off after something of it was heard
+	Suppressed                     // cut off, nothing of it was heard
+)
+
+// Remembered reports whether the text of the generation becomes part of the
+// conversation. What nobody heard leaves no trace.
+func (o Outcome) Remembered() bool { return o == Spoken || o == Interrupted }
+
+// String is the word that the log shows.
+func (o Outcome) String() string {
+	switch o {
+	case Spoken:
+		return "spoken"
+	case Interrupted:
+		return "interrupted"
+	case Suppressed:
+		return "suppressed"
+	}
+	return "unknown"
+}
+
+// Ending is the end of a generation. Each generation has exactly one.
+type Ending struct {
+	Generation Generation
+	Outcome    Outcome
+	PlayedMS   uint64 // as the client said, milliseconds; 0 when it did not
+}
+
+// MaxTombstones is how many ended generations are remembered.
+const MaxTombstones = 256
+
+// tombstones are the newest endings: a ring once it is full.
+type tombstones struct {
+	endings []Ending
+	oldest  int
+}
+
+func (t *tombstones) add(e Ending) {
+	if len(t.endings) < MaxTombstones {
+		t.endings = append(t.endings, e)
+		return
+	}
+	t.endings[t.oldest] = e
+	t.oldest = (t.oldest + 1) % MaxTombstones
+}
+
+func (t *tombstones) find(g Generation) (Outcome, bool) {
+	for _, e := range t.endings {
+		if e.Generation == g {
+			return e.Outcome, true
+		}
+	}
+	return 0, false
+}
