@@ -101,7 +101,7 @@ func (p *program) changeExtension(ctx context.Context, dir, which string, asJSON
 		return change(c, ctx, id)
 	})
 	if errors.Is(err, ports.ErrExtensionUnknown) {
-		return fmt.Errorf("there is no extension %s. plexus extensions list shows them", which)
+		return fmt.Errorf("there is no extension %s: no row has this ID or origin, and none that waits or was removed has these digits. plexus extensions list shows all", which)
 	}
 	if err != nil {
 		return err

@@ -138,6 +138,13 @@ func TestLive_ExtensionIsLetInAndRemovedWithoutRestart(t *testing.T) {
 	if err := l.knock(t, origin, key); err == nil {
 		t.Error("removed and let in")
 	}
+	l.do(t, 0, "extensions", "allow", digits) // which its panel still shows
+	if err := l.knock(t, origin, key); err != nil {
+		t.Errorf("allowed again and refused: %v", err)
+	}
+	if got := l.do(t, 1, "extensions", "remove", digits); !strings.Contains(got.stderr, "waits or was removed") {
+		t.Errorf("got %s", got.stderr)
+	}
 	if got := l.do(t, 0, "extensions", "remove", "1", "--forget"); !strings.Contains(got.stdout, "forgotten") {
 		t.Errorf("got %s", got.stdout)
 	}
