@@ -6,8 +6,9 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"log/slog"
 	"strings"
+
+	"plexus/domain/secret"
 )
 
 // SubprotocolPrefix stands before the key or token in Sec-WebSocket-Protocol.
@@ -46,43 +47,19 @@ func (h KeyHash) Digits() string {
 }
 
 // Secret is a token that must never be printed. Reveal is the only way out.
-type Secret struct{ value string }
+type Secret struct{ secret.Text }
 
 // NewSecret wraps a secret.
-func NewSecret(value string) Secret { return Secret{value} }
-
-// Reveal gives the secret itself, for the one place that needs it.
-func (s Secret) Reveal() string { return s.value }
-
-// Empty reports whether there is no secret at all.
-func (s Secret) Empty() bool { return s.value == "" }
+func NewSecret(value string) Secret { return Secret{secret.New(value)} }
 
 // Hash gives the secret's KeyHash.
-func (s Secret) Hash() KeyHash { return HashKey(s.value) }
-
-const redacted = "[redacted]"
-
-func (Secret) String() string               { return redacted }
-func (Secret) GoString() string             { return redacted }
-func (Secret) Format(f fmt.State, _ rune)   { _, _ = f.Write([]byte(redacted)) }
-func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-func (Secret) LogValue() slog.Value         { return slog.StringValue(redacted) }
+func (s Secret) Hash() KeyHash { return HashKey(s.Reveal()) }
 
 // KeyLength is the length of a key and of the host token, in hex digits.
 const KeyLength = 64
 
 // WellFormedKey reports whether s is KeyLength lower-case hex digits.
-func WellFormedKey(s string) bool {
-	if len(s) != KeyLength {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i]; !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') {
-			return false
-		}
-	}
-	return true
-}
+func WellFormedKey(s string) bool { return secret.LowerHex(s, KeyLength) }
 
 // Offer is one entry of Sec-WebSocket-Protocol.
 type Offer struct {
