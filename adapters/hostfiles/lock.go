@@ -43,7 +43,10 @@ func AcquireLock(ctx context.Context, dataDir string, patience time.Duration) (*
 	path := filepath.Join(dataDir, LockName)
 	file, err := openLock(path, os.O_RDWR|os.O_CREATE)
 	if errors.Is(err, fs.ErrPermission) {
-		file, err = openLock(path, os.O_RDONLY) // a read-only file can be locked just as well
+		// A read-only file can be locked just as well, if there is one.
+		if there, err2 := openLock(path, os.O_RDONLY); err2 == nil {
+			file, err = there, nil
+		}
 	}
 	if err != nil {
 		return nil, err
