@@ -58,7 +58,8 @@ type Options struct {
 	Origin string           // "" sends none, as native tools do
 }
 
-// ErrClosed: the host ended the connection before the answer was complete.
+// ErrClosed: the connection ended before the answer was complete, by the host, by
+// Close, or because the host took nothing for ten seconds.
 var ErrClosed = errors.New("the connection to the host ended")
 
 // link moves whole frames.
@@ -197,7 +198,7 @@ func (c *Client) sendFrame(t framing.MessageType, id uint64, payload []byte) err
 	c.send.Lock()
 	defer c.send.Unlock()
 	if err := c.link.write(frame); err != nil {
-		return fmt.Errorf("send %v: %w", t, err)
+		return fmt.Errorf("send %v: %w: %w", t, ErrClosed, err)
 	}
 	return nil
 }

@@ -43,6 +43,9 @@ func (l *streamLink) write(frame []byte) error {
 		return err
 	}
 	_, err := l.conn.Write(frame)
+	if err != nil {
+		_ = l.conn.Close() // half a frame may have gone out: nothing can follow it
+	}
 	return err
 }
 

@@ -61,10 +61,10 @@ func inFakeTime(t *testing.T, desk Desk, f func(t *testing.T, s *Server, peer ne
 	return lines.String()
 }
 
-// lifetime waits until every connection is gone.
+// lifetime waits until every connection is gone, a minute at most.
 func lifetime(s *Server) time.Duration {
 	start := time.Now()
-	for s.Connections() > 0 {
+	for s.Connections() > 0 && time.Since(start) < time.Minute {
 		time.Sleep(10 * time.Millisecond)
 	}
 	return time.Since(start)
