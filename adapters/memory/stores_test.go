@@ -16,3 +16,22 @@ func TestPages_Contract(t *testing.T) {
 		return NewPages(s.Now, s.Bounds)
 	})
 }
+
+func TestDevices_Contract(t *testing.T) {
+	portstest.Devices(t, func(*testing.T) portstest.DeviceStore { return NewDevices() })
+}
+
+func TestRevocations_Contract(t *testing.T) {
+	portstest.Revocations(t, func(*testing.T) (ports.RevocationLog, func() ports.RevocationLog) {
+		r := NewRevocations()
+		return r, func() ports.RevocationLog { return r }
+	})
+}
+
+func TestSettings_Contract(t *testing.T) {
+	portstest.Settings(t, func(*testing.T) ports.Settings { return NewSettings() })
+}
+
+func TestPageSessions_Contract(t *testing.T) {
+	portstest.PageSessions(t, func(*testing.T) ports.PageSessions { return NewPageSessions() })
+}

@@ -128,11 +128,15 @@ func TestMigrate_FromEmptyRecordsEveryScript(t *testing.T) {
 	}
 }
 
-// rowsOfVersion puts rows into a database of each version that was released.
+// rowsOfVersion puts rows into every table that a released version had.
 func rowsOfVersion(version int) string {
-	return []string{
-		1: "INSERT INTO extensions (origin, key_hash, state, first_seen, last_seen) VALUES ('chrome-extension://old', zeroblob(32), 'by_token', 1000, 2000)",
-	}[version]
+	added := []string{
+		1: "INSERT INTO extensions (origin, key_hash, state, first_seen, last_seen) VALUES ('chrome-extension://old', zeroblob(32), 'by_token', 1000, 2000);",
+		2: "INSERT INTO pages (origin, url, last_seen, bytes, title, body) VALUES ('chrome-extension://old', 'https://example.org/', 1772357400000, 4, 'Old', 'page');",
+		3: "INSERT INTO devices (id, name, created_at, token_hash) VALUES (zeroblob(16), 'Old', 1000, zeroblob(32));",
+		4: "INSERT INTO settings (key, value) VALUES ('old', 'kept');",
+	}
+	return strings.Join(added[:version+1], "")
 }
 
 func TestMigrate_FromEveryOlderVersionKeepsRows(t *testing.T) {
@@ -145,6 +149,12 @@ func TestMigrate_FromEveryOlderVersionKeepsRows(t *testing.T) {
 		row, err := s.Extensions().FindExtension(t.Context(), "chrome-extension://old", admission.KeyHash{})
 		if err != nil || row.State != admission.ByToken || row.LastSeen.UnixMilli() != 2000 {
 			t.Errorf("from version %d: row is %+v, %v", version, row, err)
+		}
+		for i, table := range []string{"pages", "devices", "settings"} {
+			want := map[bool]string{true: "1", false: "0"}[i+2 <= version]
+			if got := ask(t, path, "SELECT count(*) FROM "+table); got != want {
+				t.Errorf("from version %d: %s has %s rows, want %s", version, table, got, want)
+			}
 		}
 		found := copies(t, path)
 		if len(found) != 1 || !strings.HasPrefix(found[0], fmt.Sprintf("%s.before-%d-2026", path, len(scripts))) {

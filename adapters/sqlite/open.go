@@ -1,6 +1,7 @@
 // Package sqlite keeps what must outlive the process in one SQLite file: the
-// registry of extensions and the page index. One connection writes, a small
-// pool reads, and every connection is checked for its settings.
+// registries of extensions and of devices, the page index, the owner's settings
+// and page sessions. One connection writes, a small pool reads, and every
+// connection is checked for its settings.
 package sqlite
 
 import (
@@ -32,6 +33,9 @@ type Store struct {
 	reader     *sql.DB
 	extensions *Extensions
 	pages      *Pages
+	devices    *Devices
+	settings   *Settings
+	sessions   *PageSessions
 }
 
 // Open opens or creates the database at path, whose directory must exist, and
@@ -93,6 +97,9 @@ func connectStore(path string, opts Options) (*Store, error) {
 		reader:     reader,
 		extensions: &Extensions{writer: writer, reader: reader},
 		pages:      &Pages{writer: writer, reader: reader, now: opts.Now, bounds: opts.Bounds},
+		devices:    &Devices{writer: writer, reader: reader},
+		settings:   &Settings{writer: writer, reader: reader},
+		sessions:   &PageSessions{writer: writer, reader: reader},
 	}, nil
 }
 
@@ -114,6 +121,15 @@ func (s *Store) Extensions() *Extensions { return s.extensions }
 
 // Pages is the page index.
 func (s *Store) Pages() *Pages { return s.pages }
+
+// Devices is the registry of paired devices.
+func (s *Store) Devices() *Devices { return s.devices }
+
+// Settings is what the owner set on the page.
+func (s *Store) Settings() *Settings { return s.settings }
+
+// PageSessions is the browsers that the owner signed in with.
+func (s *Store) PageSessions() *PageSessions { return s.sessions }
 
 // Close ends every connection. Calls that are under way end first.
 func (s *Store) Close() error {

@@ -51,6 +51,18 @@ func TestPages_Contract(t *testing.T) {
 	})
 }
 
+func TestDevices_Contract(t *testing.T) {
+	portstest.Devices(t, func(t *testing.T) portstest.DeviceStore { return openAt(t, tempPath(t)).Devices() })
+}
+
+func TestSettings_Contract(t *testing.T) {
+	portstest.Settings(t, func(t *testing.T) ports.Settings { return openAt(t, tempPath(t)).Settings() })
+}
+
+func TestPageSessions_Contract(t *testing.T) {
+	portstest.PageSessions(t, func(t *testing.T) ports.PageSessions { return openAt(t, tempPath(t)).PageSessions() })
+}
+
 func TestOpen_KeepsEverythingAndDropsWhatIsTooOld(t *testing.T) {
 	path := tempPath(t)
 	clock := portstest.NewClock()
