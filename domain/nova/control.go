@@ -1,12 +1,16 @@
 package nova
 
-import "encoding/json"
+import (
+	"slices"
+
+	"plexus/domain/nova/jsonform"
+)
 
 // Control is the payload of a client.command: one of the types below.
 type Control interface {
 	// Kind is the control's name on the wire.
 	Kind() string
-	control()
+	control() former // a copy, with its schema
 }
 
 // Generation names one stretch of host speech.
@@ -112,76 +116,19 @@ type DiagnosticResult struct {
 	Connected bool   // else the socket did not open
 }
 
-// InputAudio resumes live voice.
-type InputAudio struct{ ConversationID string }
-
-// DictationAction is what to do with a draft.
-type DictationAction string
-
-// The actions of input.dictation.
-const (
-	DictationStart  DictationAction = "start"
-	DictationFinish DictationAction = "finish"
-	DictationCancel DictationAction = "cancel"
-)
-
-// InputDictation steers a dictated draft.
-type InputDictation struct {
-	ID             string
-	Action         DictationAction
-	ConversationID string
-}
-
-// InputText submits what a person wrote. RequestID and InputInstanceID are ""
-// in the uncorrelated form.
-type InputText struct {
-	Text            string // exact, 1…MaxInputUnits UTF-16 units
-	RequestID       string
-	InputInstanceID string
-	ConversationID  string
-	SourceTodo      Optional[TodoRef]
-}
-
-// TodoRef names a version of a list entry.
-type TodoRef struct {
-	ID      string // 1…512 UTF-16 units
-	Version uint64
-}
-
-// PersonalCommand is an operation of the workbench.
-type PersonalCommand struct {
-	RequestID string
-	Method    string          // any string: ask Admission
-	Params    json.RawMessage // canonical JSON object
-}
-
-// Admission says what a method may do from a phone.
-type Admission uint8
-
-// The verdicts on a method.
-const (
-	MethodUnknown     Admission = iota // no such method: receipt rejected
-	MethodNotAdmitted                  // exists, not for phones: receipt rejected
-	MethodAdmitted
-)
-
-func (SpeechOnset) control()          {}
-func (PlaybackStarted) control()      {}
-func (PlaybackStopped) control()      {}
-func (PlaybackDone) control()         {}
-func (PlaybackCleared) control()      {}
-func (ConfirmationDecision) control() {}
-func (ApprovalDecision) control()     {}
-func (ClockPong) control()            {}
-func (Telemetry) control()            {}
-func (TelemetryRejected) control()    {}
-func (DiagnosticClosed) control()     {}
-func (DiagnosticAttempt) control()    {}
-func (DiagnosticResult) control()     {}
-func (InputAudio) control()           {}
-func (InputDictation) control()       {}
-func (InputText) control()            {}
-func (PersonalCommand) control()      {}
+func (c SpeechOnset) control() former          { return &c }
+func (c PlaybackStarted) control() former      { return &c }
+func (c PlaybackStopped) control() former      { return &c }
+func (c PlaybackDone) control() former         { return &c }
+func (c PlaybackCleared) control() former      { return &c }
+func (c ConfirmationDecision) control() former { return &c }
+func (c ApprovalDecision) control() former     { return &c }
+func (c ClockPong) control() former            { return &c }
+func (c Telemetry) control() former            { return &c }
+func (c TelemetryRejected) control() former    { return &c }
+func (c DiagnosticClosed) control() former     { return &c }
+func (c DiagnosticAttempt) control() former    { return &c }
+func (c DiagnosticResult) control() former     { return &c }
 
 func (SpeechOnset) Kind() string          { return "speech.onset" }
 func (PlaybackStarted) Kind() string      { return "playback.started" }
@@ -196,7 +143,151 @@ func (TelemetryRejected) Kind() string    { return "playback.telemetry" }
 func (DiagnosticClosed) Kind() string     { return "connection.diagnostic" }
 func (DiagnosticAttempt) Kind() string    { return "connection.diagnostic" }
 func (DiagnosticResult) Kind() string     { return "connection.diagnostic" }
-func (InputAudio) Kind() string           { return "input.audio" }
-func (InputDictation) Kind() string       { return "input.dictation" }
-func (InputText) Kind() string            { return "input.text" }
-func (PersonalCommand) Kind() string      { return "personal.command" }
+
+func (g *Generation) form(f *jsonform.Form) {
+	f.Text("utterance_id", jsonform.Required, &g.UtteranceID, id256)
+	f.Uint("generation_epoch", &g.Epoch, 1, MaxSafeInteger)
+}
+
+func formRender(f *jsonform.Form, v *Optional[float64]) {
+	f.OptionalNumber("t_render_ms", jsonform.Omitted, v, 0, MaxSafeInteger)
+}
+
+func formConversation(f *jsonform.Form, id *string) {
+	f.Text("conversation_id", jsonform.Omitted, id, id256)
+}
+
+func (c *SpeechOnset) form(f *jsonform.Form) {
+	f.Kind(c.Kind())
+	f.Text("speech_id", jsonform.Required, &c.SpeechID, id256)
+	formRender(f, &c.RenderMS)
+}
+
+func (c *PlaybackStarted) form(f *jsonform.Form) {
+	f.Kind(c.Kind())
+	c.Generation.form(f)
+	formRender(f, &c.RenderMS)
+}
+
+func (c *PlaybackStopped) form(f *jsonform.Form) {
+	formEnd(f, c.Kind(), &c.Generation, &c.PlayedMS, &c.RenderMS)
+}
+
+func (c *PlaybackDone) form(f *jsonform.Form) {
+	formEnd(f, c.Kind(), &c.Generation, &c.PlayedMS, &c.RenderMS)
+}
+
+func (c *PlaybackCleared) form(f *jsonform.Form) {
+	formEnd(f, c.Kind(), &c.Generation, &c.PlayedMS, &c.RenderMS)
+}
+
+// formEnd is the schema of the three reports that a generation is over.
+func formEnd(f *jsonform.Form, kind string, g *Generation, played *Optional[uint64], render *Optional[float64]) {
+	f.Kind(kind)
+	g.form(f)
+	f.OptionalUint("played_ms", jsonform.Omitted, played, 0, MaxSafeInteger)
+	formRender(f, render)
+}
+
+func (c *ConfirmationDecision) form(f *jsonform.Form) {
+	f.Kind(c.Kind())
+	f.Text("proposal_id", jsonform.Required, &c.ProposalID, id128)
+	f.Bool("confirmed", &c.Confirmed)
+	formConversation(f, &c.ConversationID)
+}
+
+func (c *ApprovalDecision) form(f *jsonform.Form) {
+	approved, scope := c.Decision != Decline, ""
+	if c.Decision == AcceptForSession {
+		scope = "session"
+	}
+	f.Kind(c.Kind())
+	f.Text("executor", jsonform.Required, &c.Executor, id256)
+	f.Text("approval_id", jsonform.Required, &c.ApprovalID, id128)
+	f.Bool("approved", &approved)
+	jsonform.Choice(f, "scope", jsonform.Omitted, &scope, "session")
+	f.Want("scope", approved || scope == "")
+	formConversation(f, &c.ConversationID)
+	if f.Reading() {
+		c.Decision = decisionOf(approved, scope)
+	}
+	f.Want("approved", slices.Contains(decisions[:], c.Decision))
+}
+
+func decisionOf(approved bool, scope string) Decision {
+	switch {
+	case !approved:
+		return Decline
+	case scope == "":
+		return Accept
+	}
+	return AcceptForSession
+}
+
+func (c *ClockPong) form(f *jsonform.Form) {
+	f.Kind(c.Kind())
+	f.Text("ping_id", jsonform.Required, &c.PingID, id256)
+	f.Number("t_render_ms", &c.RenderMS, 0, MaxSafeInteger)
+}
+
+func (c *Telemetry) form(f *jsonform.Form) {
+	const (
+		day       = 86_400_000 // milliseconds
+		samples   = 16_777_216
+		total     = 4_294_967_295
+		minute    = 60_000_000 // microseconds
+		incidents = 1_000_000
+	)
+	f.Kind(c.Kind())
+	c.Generation.form(f)
+	f.Bool("final", &c.Final)
+	f.Uint("window_ms", &c.WindowMS, 0, day)
+	f.Uint("pcm_near_silence_ms_max", &c.NearSilenceMSMax, 0, day)
+	f.Number("frame_gap_ms_max", &c.FrameGapMSMax, 0, day)
+	f.Number("stdin_drain_ms_max", &c.StdinDrainMSMax, 0, day)
+	f.Uint("queued_samples", &c.QueuedSamples, 0, samples)
+	f.Uint("queued_samples_max", &c.QueuedSamplesMax, 0, samples)
+	f.Uint("stdin_buffered_bytes_max", &c.StdinBufferedBytesMax, 0, samples)
+	f.Uint("underrun_samples", &c.UnderrunSamples, 0, total)
+	f.Uint("underrun_callbacks", &c.UnderrunCallbacks, 0, total)
+	f.Uint("max_consecutive_underrun_samples", &c.ConsecutiveUnderrunsMax, 0, total)
+	f.Uint("render_callbacks", &c.RenderCallbacks, 0, total)
+	f.Uint("max_callback_us", &c.CallbackUSMax, 0, minute)
+	f.Uint("sequence_gaps", &c.SequenceGaps, 0, incidents)
+	f.Uint("rejected_frames", &c.RejectedFrames, 0, incidents)
+	f.Uint("stdin_backpressure_count", &c.StdinBackpressureCount, 0, incidents)
+}
+
+func (c *TelemetryRejected) form(f *jsonform.Form) { f.Kind(c.Kind()) }
+
+func formPhase(f *jsonform.Form, phase string) {
+	jsonform.Choice(f, "phase", jsonform.Required, &phase, phase)
+}
+
+func (c *DiagnosticClosed) form(f *jsonform.Form) {
+	f.Kind(c.Kind())
+	formPhase(f, "closed")
+	f.Uint("close_code", &c.CloseCode, 0, 4999)
+	jsonform.Choice(f, "reason", jsonform.Required, &c.Reason, "normal", "going_away", "protocol_error",
+		"unsupported_data", "abnormal", "policy", "message_too_big", "internal_error", "protocol_rejected",
+		"client_unavailable", "other")
+}
+
+func (c *DiagnosticAttempt) form(f *jsonform.Form) {
+	f.Kind(c.Kind())
+	formPhase(f, "reconnect_attempt")
+	f.Uint("attempt", &c.Attempt, 1, 1_000_000)
+	f.Uint("delay_ms", &c.DelayMS, 1, 60_000)
+}
+
+func (c *DiagnosticResult) form(f *jsonform.Form) {
+	result := "open_failed"
+	if c.Connected {
+		result = "connected"
+	}
+	f.Kind(c.Kind())
+	formPhase(f, "reconnect_result")
+	f.Uint("attempt", &c.Attempt, 0, 1_000_000)
+	jsonform.Choice(f, "result", jsonform.Required, &result, "connected", "open_failed")
+	c.Connected = result == "connected"
+}

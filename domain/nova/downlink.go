@@ -1,11 +1,17 @@
 package nova
 
+import (
+	"unicode/utf8"
+
+	"plexus/domain/nova/jsonform"
+)
+
 // Message is a text message of the host: one of the types with a Type method
 // here. Append writes it, DecodeMessage reads it.
 type Message interface {
 	// Type is the message's name on the wire.
 	Type() string
-	message()
+	message() former // a copy, with its schema
 }
 
 // PlaybackClear: drop all audio of this generation and of older ones.
@@ -78,6 +84,162 @@ type ConversationError struct {
 	Error          string
 }
 
-// Unknown is a message of a type that this side does not know. Clients ignore
-// it; Append refuses it.
-type Unknown struct{ Name string }
+func (PlaybackClear) Type() string     { return "playback.clear" }
+func (PlaybackAlert) Type() string     { return "playback.alert" }
+func (PlaybackTerminal) Type() string  { return "playback.terminal" }
+func (Caption) Type() string           { return "caption" }
+func (TextResult) Type() string        { return "input.text_result" }
+func (Transcription) Type() string     { return "input.transcription" }
+func (ClockPing) Type() string         { return "clock.ping" }
+func (ConversationError) Type() string { return "conversation.error" }
+
+func (m PlaybackClear) message() former     { return &m }
+func (m PlaybackAlert) message() former     { return &m }
+func (m PlaybackTerminal) message() former  { return &m }
+func (m Caption) message() former           { return &m }
+func (m TextResult) message() former        { return &m }
+func (m Transcription) message() former     { return &m }
+func (m ClockPing) message() former         { return &m }
+func (m ConversationError) message() former { return &m }
+
+// Append appends m as one text message of at most MaxText bytes. An error means
+// that m breaks a bound, or with ErrTooLong that it is too long as a whole:
+// nothing was appended and nothing may be sent.
+func Append(dst []byte, m Message) ([]byte, error) {
+	if c, ok := m.(Caption); ok {
+		m = c.fitted()
+	}
+	return seal(dst, m.Type(), MaxText, jsonform.Write(dst), m.message())
+}
+
+func (m *PlaybackClear) form(f *jsonform.Form) {
+	f.ASCII().Kind(m.Type())
+	m.Generation.form(f)
+}
+
+func (m *PlaybackAlert) form(f *jsonform.Form) {
+	f.ASCII().Kind(m.Type())
+	if m.Generation.Set || f.Has("utterance_id") || f.Has("generation_epoch") {
+		m.Generation.Set = true
+		m.Generation.Value.form(f)
+	}
+}
+
+func (m *PlaybackTerminal) form(f *jsonform.Form) {
+	f.ASCII().Kind(m.Type())
+	m.Generation.form(f)
+}
+
+func (m *Caption) form(f *jsonform.Form) {
+	f.Kind(m.Type())
+	f.Text("turn_id", jsonform.Omitted, &m.TurnID, id256)
+	f.Text("work_id", jsonform.Omitted, &m.WorkID, id256)
+	f.Text("executor", jsonform.Omitted, &m.Executor, id256)
+	f.Text("project", jsonform.Omitted, &m.Project, jsonform.Points(1, 240))
+	f.Text("title", jsonform.Omitted, &m.Title, jsonform.Points(1, 240))
+	jsonform.Choice(f, "role", jsonform.Required, &m.Role, User, Assistant)
+	f.Text("text", jsonform.Required, &m.Text, jsonform.Anything)
+	f.Bool("final", &m.Final)
+	f.Uint("sequence", &m.Sequence, 0, MaxSafeInteger)
+	f.Text("message_id", jsonform.Omitted, &m.MessageID, id256)
+	f.Text("full_text", jsonform.Omitted, &m.FullText, jsonform.Points(0, MaxFullTextPoints))
+	f.Want("full_text", m.Final || m.FullText == "")
+	formConversation(f, &m.ConversationID)
+}
+
+// fitted shortens what may be shortened: the shown text to its end, the full
+// text to as much of its beginning as the message has room for.
+func (m Caption) fitted() Caption {
+	m.Text = tail(m.Text, MaxCaptionPoints)
+	full := head(m.FullText, MaxFullTextPoints)
+	m.FullText = ""
+	if full == "" || !utf8.ValidString(full) {
+		m.FullText = full
+		return m
+	}
+	bare, err := seal(nil, m.Type(), MaxText, jsonform.Write(nil), m.message())
+	if err == nil {
+		m.FullText = full[:fitting(full, MaxText-len(bare)-len(`,"full_text":""`))]
+	}
+	return m
+}
+
+// fitting is how many bytes of s, in whole code points, need at most room bytes
+// as JSON.
+func fitting(s string, room int) int {
+	var scratch [16]byte
+	for i, r := range s {
+		room -= len(jsonform.AppendString(scratch[:0], string(r))) - len(`""`)
+		if room < 0 {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// head is the first n code points of s.
+func head(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+// tail is the last n code points of s.
+func tail(s string, n int) string {
+	end := len(s)
+	for ; n > 0 && end > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(s[:end])
+		end -= size
+	}
+	return s[end:]
+}
+
+func (m *TextResult) form(f *jsonform.Form) {
+	ok := m.Error == ""
+	f.Kind(m.Type())
+	f.Text("request_id", jsonform.Required, &m.RequestID, id128u)
+	f.Bool("ok", &ok)
+	formConversation(f, &m.ConversationID)
+	formCause(f, &m.Error, SubmissionFailed, OutcomeUnknown, RequestIDConflict, RequestCapacity)
+	f.Want("ok", ok == (m.Error == ""))
+}
+
+func (m *Transcription) form(f *jsonform.Form) {
+	f.Kind(m.Type())
+	f.Text("id", jsonform.Required, &m.ID, id256)
+	formConversation(f, &m.ConversationID)
+	failed := ""
+	if !f.Reading() && m.Text == "" {
+		failed = recognitionFailed
+	}
+	f.Text("text", jsonform.Omitted, &m.Text, spoken)
+	formCause(f, &failed, recognitionFailed)
+	f.Want("error", (m.Text == "") == (failed != ""))
+}
+
+// recognitionFailed is the one word for every failure of a dictation.
+const recognitionFailed = "recognition_failed"
+
+// formCause is one of the causes this host knows. A client takes any: a cause
+// that it does not know is a failure all the same.
+func formCause[S ~string](f *jsonform.Form, v *S, causes ...S) {
+	if cause, there := f.Peek("error"); there {
+		causes = append(causes, S(cause))
+	}
+	jsonform.Choice(f, "error", jsonform.Omitted, v, causes...)
+}
+
+func (m *ClockPing) form(f *jsonform.Form) {
+	f.Kind(m.Type())
+	f.Text("ping_id", jsonform.Required, &m.PingID, id256)
+}
+
+func (m *ConversationError) form(f *jsonform.Form) {
+	f.Kind(m.Type())
+	f.Text("conversation_id", jsonform.Required, &m.ConversationID, id256)
+	f.Text("error", jsonform.Required, &m.Error, jsonform.NotBlank(256))
+}

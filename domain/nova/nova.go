@@ -5,8 +5,11 @@
 package nova
 
 import (
+	"errors"
 	"fmt"
-	"log/slog"
+
+	"plexus/domain/nova/jsonform"
+	"plexus/domain/secret"
 )
 
 // ProtocolVersion is the only version there is.
@@ -24,7 +27,7 @@ const (
 
 // MaxSafeInteger is the largest integer on this wire, 2^53-1: above it a peer
 // that reads numbers as doubles would round.
-const MaxSafeInteger = 1<<53 - 1
+const MaxSafeInteger = jsonform.MaxSafe
 
 // Rates of PCM16, little endian, one channel, in samples per second.
 const (
@@ -43,33 +46,84 @@ const (
 	MaxTasks          = 16    // entries of executor.tasks
 )
 
-// Optional is a value that may be absent. Absent is not null: null is refused
-// wherever this type stands.
-type Optional[T any] struct {
-	Value T
-	Set   bool
-}
+// Lifetimes of what waits for an answer, in seconds. A countdown never exceeds
+// them.
+const (
+	MaxConfirmation = 360
+	MaxApproval     = 60
+)
+
+// Secret is a token or a pairing code.
+type Secret = secret.Text
+
+// Optional is a value that may be absent. Where a field's comment does not say
+// null, absent means that the member is left out, and null is refused.
+type Optional[T any] = jsonform.Optional[T]
 
 // Some is a value that is there.
-func Some[T any](v T) Optional[T] { return Optional[T]{v, true} }
+func Some[T any](v T) Optional[T] { return Optional[T]{Value: v, Set: true} }
 
-// Secret is a token or a pairing code. Every way of printing it gives
-// "[redacted]"; Reveal is the only way out.
-type Secret struct{ value string }
+// ErrTooLong refuses a message that would exceed its bound in bytes. It is the
+// one error of Append that good values can meet: an approval with many long
+// paths, say, which the host must decline or shorten.
+var ErrTooLong = errors.New("message too long")
 
-// NewSecret wraps a secret.
-func NewSecret(value string) Secret { return Secret{value} }
+// former is a message with its schema: form reads it or writes it.
+type former interface{ form(f *jsonform.Form) }
 
-// Reveal gives the secret itself, for the one place that needs it.
-func (s Secret) Reveal() string { return s.value }
+// seal appends what schema says as one object of at most limit bytes. On an
+// error dst comes back as it was.
+func seal(dst []byte, kind string, limit int, f *jsonform.Form, schema former) ([]byte, error) {
+	schema.form(f)
+	out, err := f.Done()
+	if err == nil && len(out)-len(dst) > limit {
+		err = ErrTooLong
+	}
+	if err != nil {
+		return dst, fmt.Errorf("nova: write %s: %w", kind, err)
+	}
+	return out, nil
+}
 
-// Empty reports whether there is no secret at all.
-func (s Secret) Empty() bool { return s.value == "" }
+// id256 is the rule of most identifiers: not blank, at most 256 code points,
+// compared as they are, white space included.
+func id256(s string) bool { return jsonform.NotBlank(256)(s) }
 
-const redacted = "[redacted]"
+// id128 is the same with 128.
+func id128(s string) bool { return jsonform.NotBlank(128)(s) }
 
-func (Secret) String() string               { return redacted }
-func (Secret) GoString() string             { return redacted }
-func (Secret) Format(f fmt.State, _ rune)   { _, _ = f.Write([]byte(redacted)) }
-func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-func (Secret) LogValue() slog.Value         { return slog.StringValue(redacted) }
+// id128u is the rule of request ids: 1…128 UTF-16 units, blank or not.
+func id128u(s string) bool { return jsonform.Units(1, 128)(s) }
+
+// taskID is the rule of ids that are shown: id128u, not blank, printable.
+func taskID(s string) bool { return id128u(s) && !jsonform.Blank(s) && jsonform.Printable(s) }
+
+// uuid is 8-4-4-4-12 hexadecimal digits in either case.
+func uuid(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i, c := range []byte(s) {
+		switch i {
+		case 8, 13, 18, 23:
+			if c != '-' {
+				return false
+			}
+		default:
+			if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// key128 is 128 bits as 32 lower-case hexadecimal digits: a token or a code.
+func key128(s string) bool { return secret.LowerHex(s, 32) }
+
+// formSecret is a string that must not be printed.
+func formSecret(f *jsonform.Form, name string, need jsonform.Need, v *Secret, good jsonform.Rule) {
+	text := v.Reveal()
+	f.Text(name, need, &text, good)
+	*v = secret.New(text)
+}

@@ -1,5 +1,11 @@
 package nova
 
+import (
+	"slices"
+
+	"plexus/domain/nova/jsonform"
+)
+
 // Pipeline says how a host makes speech: in one model or in a chain. "" is
 // none, and client.ready then has no media.
 type Pipeline string
@@ -57,4 +63,85 @@ type DesktopCapabilities struct {
 // to announce.
 func NewDesktopCapabilities(in Input, inputInstanceID string) (DesktopCapabilities, bool) {
 	return DesktopCapabilities{in != NoInput, in == TextAndDictation, inputInstanceID}, in != NoInput
+}
+
+func (Ready) Type() string               { return "client.ready" }
+func (DesktopCapabilities) Type() string { return "desktop.capabilities" }
+
+func (m Ready) message() former               { return &m }
+func (m DesktopCapabilities) message() former { return &m }
+
+func (m *Ready) form(f *jsonform.Form) {
+	f.Kind(m.Type())
+	formVersion(f)
+	f.Text("server_instance_id", jsonform.Required, &m.ServerInstanceID, uuid)
+	f.Text("connection_id", jsonform.Required, &m.ConnectionID, uuid)
+	media := Optional[Pipeline]{Value: m.Pipeline, Set: m.Pipeline != ""}
+	jsonform.OptionalObject(f, "media", jsonform.Omitted, &media, formDescriptor)
+	m.Pipeline = media.Value
+	formPCM(f, "input_audio", UplinkRate)
+	formPCM(f, "output_audio", DownlinkRate)
+	m.formCapabilities(f)
+}
+
+// formDescriptor names the one media path there is.
+func formDescriptor(f *jsonform.Form, p *Pipeline) {
+	formConstant(f, "transport", RelayTransport)
+	formConstant(f, "path", "relay")
+	formConstant(f, "audio_owner", "client")
+	jsonform.Choice(f, "pipeline", jsonform.Required, p, Integrated, Cascaded)
+}
+
+func formPCM(f *jsonform.Form, name string, rate uint64) {
+	f.Object(name, func(f *jsonform.Form) {
+		formConstant(f, "encoding", "pcm_s16le")
+		f.Uint("sample_rate", &rate, rate, rate)
+		channels := uint64(1)
+		f.Uint("channels", &channels, 1, 1)
+	})
+}
+
+// formConstant is a string that can be no other.
+func formConstant(f *jsonform.Form, name, value string) {
+	jsonform.Choice(f, name, jsonform.Required, &value, value)
+}
+
+func (m *Ready) formCapabilities(f *jsonform.Form) {
+	list := []string{"audio", "captions", "projects", "executor"}
+	always := len(list)
+	if m.Personal {
+		list = append(list, "personal")
+	}
+	list = appendInput(list, m.TextInput, m.Dictation)
+	if !f.Reading() {
+		cascaded := m.Pipeline == Cascaded
+		f.Want("capabilities", m.TextInput == cascaded && m.Dictation == cascaded)
+		jsonform.Texts(f, "capabilities", jsonform.Required, &list, always, len(list), jsonform.Anything)
+		return
+	}
+	var offered []string
+	jsonform.Texts(f, "capabilities", jsonform.Required, &offered, always, MaxText, jsonform.Anything)
+	for _, name := range list {
+		f.Want("capabilities", slices.Contains(offered, name))
+	}
+	m.Personal = slices.Contains(offered, "personal")
+	m.TextInput, m.Dictation = slices.Contains(offered, "text_input"), slices.Contains(offered, "dictation")
+}
+
+func appendInput(list []string, textInput, dictation bool) []string {
+	if textInput {
+		list = append(list, "text_input")
+	}
+	if dictation {
+		list = append(list, "dictation")
+	}
+	return list
+}
+
+func (m *DesktopCapabilities) form(f *jsonform.Form) {
+	list := appendInput(nil, m.TextInput, m.Dictation)
+	f.Kind(m.Type())
+	jsonform.Texts(f, "capabilities", jsonform.Required, &list, 0, MaxText, jsonform.Anything)
+	m.TextInput, m.Dictation = slices.Contains(list, "text_input"), slices.Contains(list, "dictation")
+	f.Text("input_instance_id", jsonform.Required, &m.InputInstanceID, id128u)
 }

@@ -1,5 +1,12 @@
 package nova
 
+import (
+	"math"
+	"slices"
+
+	"plexus/domain/nova/jsonform"
+)
+
 // ProjectState is project.state: where the person is, and what they are asked
 // to confirm. "" in a name means null.
 type ProjectState struct {
@@ -41,7 +48,7 @@ type Proposal struct {
 	Action    ProposalAction
 	Workspace string            // "" means null; at most 120 code points
 	Session   string            // "" means null; at most 120 code points
-	ExpiresIn Optional[float64] // seconds, 0…360; unset while held
+	ExpiresIn Optional[float64] // seconds, 0…MaxConfirmation; unset, that is null, while held
 }
 
 // Activity is what an executor does.
@@ -71,6 +78,8 @@ const (
 	Decline          Decision = "decline"
 )
 
+var decisions = [...]Decision{Accept, AcceptForSession, Decline}
+
 // ExecutorApproval is executor.approval: what an executor asks leave for.
 type ExecutorApproval struct {
 	Executor       string // not blank, at most 256 code points
@@ -85,7 +94,7 @@ type Approval struct {
 	Busy      bool
 	Detail    ApprovalDetail
 	Summary   string            // not blank, at most 256 code points
-	ExpiresIn Optional[float64] // seconds, 0…60; unset while held
+	ExpiresIn Optional[float64] // seconds, 0…MaxApproval; unset, that is null, while held
 	Allowed   []Decision        // empty: accept and decline
 	Work      Optional[ApprovalWork]
 }
@@ -102,7 +111,7 @@ type ApprovalWork struct {
 type ApprovalDetail interface {
 	// Kind is the kind on the wire.
 	Kind() string
-	detail()
+	detail() former // a copy, with its schema
 }
 
 // FileChange: files would be changed, 1…MaxChanges of them.
@@ -138,7 +147,184 @@ func (CommandExecution) Kind() string { return "command_execution" }
 func (NetworkAccess) Kind() string    { return "network" }
 func (Permissions) Kind() string      { return "permissions" }
 
-func (FileChange) detail()       {}
-func (CommandExecution) detail() {}
-func (NetworkAccess) detail()    {}
-func (Permissions) detail()      {}
+func (d FileChange) detail() former       { return &d }
+func (d CommandExecution) detail() former { return &d }
+func (d NetworkAccess) detail() former    { return &d }
+func (d Permissions) detail() former      { return &d }
+
+func (ProjectState) Type() string     { return "project.state" }
+func (ExecutorState) Type() string    { return "executor.state" }
+func (ExecutorApproval) Type() string { return "executor.approval" }
+
+func (m ProjectState) message() former     { return &m }
+func (m ExecutorState) message() former    { return &m }
+func (m ExecutorApproval) message() former { return &m }
+
+// label is the rule of names that people see.
+func label(s string) bool { return jsonform.Points(1, 120)(s) }
+
+func (m *ProjectState) form(f *jsonform.Form) {
+	f.Kind(m.Type())
+	f.Text("workspace_display_name", jsonform.Null, &m.Workspace, label)
+	f.Text("session_title", jsonform.Null, &m.Session, label)
+	jsonform.List(f, "roster", &m.Roster, 0, MaxRoster, formWorkspace)
+	p := &m.Pending.Value
+	f.Bool("pending_confirmation", &m.Pending.Set)
+	f.Bool("pending_confirmation_busy", &p.Busy)
+	f.Text("pending_confirmation_id", jsonform.Omitted, &p.ID, id128)
+	jsonform.Choice(f, "pending_action", jsonform.Null, &p.Action, CreateWorkspace, ReuseWorkspace, SelectWorkspace, ResumeSession)
+	f.Text("pending_workspace_display_name", jsonform.Null, &p.Workspace, label)
+	f.Text("pending_session_title", jsonform.Null, &p.Session, label)
+	formCountdown(f, "pending_expires_in_seconds", &p.ExpiresIn, MaxConfirmation)
+	formConversation(f, &m.ConversationID)
+	if m.Pending.Set {
+		f.Want("pending_confirmation_id", p.ID != "")
+		f.Want("pending_workspace_display_name", p.Workspace != "" || p.Action == "" && p.Session == "")
+	} else {
+		f.Want("pending_confirmation", *p == Proposal{})
+	}
+}
+
+func formWorkspace(f *jsonform.Form, w *Workspace) {
+	f.Text("name", jsonform.Required, &w.Name, label)
+	f.Number("last_used_at", &w.LastUsedAt, 0, MaxSafeInteger)
+	jsonform.List(f, "running", &w.Running, 0, MaxWorks, func(f *jsonform.Form, r *RunningWork) {
+		f.Text("work_id", jsonform.Required, &r.WorkID, id128u)
+		f.Text("title", jsonform.Required, &r.Title, label)
+	})
+}
+
+// formCountdown is the seconds that are left, in whole milliseconds; null while
+// held.
+func formCountdown(f *jsonform.Form, name string, v *Optional[float64], high float64) {
+	if !f.Reading() {
+		v.Value = math.Round(v.Value*1000) / 1000
+	}
+	f.OptionalNumber(name, jsonform.Null, v, 0, high)
+}
+
+func (m *ExecutorState) form(f *jsonform.Form) {
+	f.Kind(m.Type())
+	formExecutor(f, &m.Executor, &m.DisplayName)
+	jsonform.Choice(f, "state", jsonform.Required, &m.State, Idle, Preparing, Running)
+}
+
+func formExecutor(f *jsonform.Form, executor, displayName *string) {
+	f.Text("executor", jsonform.Required, executor, id256)
+	f.Text("display_name", jsonform.Required, displayName, jsonform.NotBlank(40))
+}
+
+func (m *ExecutorApproval) form(f *jsonform.Form) {
+	f.Kind(m.Type())
+	formExecutor(f, &m.Executor, &m.DisplayName)
+	f.Bool("pending_approval", &m.Pending.Set)
+	if m.Pending.Set {
+		m.Pending.Value.form(f)
+	} else {
+		formNothingPending(f)
+	}
+	formConversation(f, &m.ConversationID)
+}
+
+// formNothingPending writes the members that keep their place.
+func formNothingPending(f *jsonform.Form) {
+	var busy bool
+	f.Bool("pending_approval_busy", &busy)
+	f.Want("pending_approval_busy", !busy)
+	for _, name := range []string{"kind", "local_detail", "operation_summary", "expires_in_seconds"} {
+		f.Null(name)
+	}
+}
+
+func (a *Approval) form(f *jsonform.Form) {
+	f.Bool("pending_approval_busy", &a.Busy)
+	f.Text("pending_approval_id", jsonform.Required, &a.ID, jsonform.Points(1, 128))
+	a.formDetail(f)
+	f.Text("operation_summary", jsonform.Required, &a.Summary, jsonform.NotBlank(256))
+	formCountdown(f, "expires_in_seconds", &a.ExpiresIn, MaxApproval)
+	a.formAllowed(f)
+	jsonform.OptionalObject(f, "work", jsonform.Omitted, &a.Work, func(f *jsonform.Form, w *ApprovalWork) {
+		if !f.Reading() {
+			w.Project, w.Title = head(w.Project, 120), head(w.Title, 120)
+		}
+		f.Text("work_id", jsonform.Required, &w.WorkID, jsonform.Points(1, 128))
+		f.Text("project", jsonform.Required, &w.Project, jsonform.NotBlank(120))
+		f.Text("title", jsonform.Required, &w.Title, jsonform.NotBlank(120))
+	})
+}
+
+// formAllowed drops, when reading, the decisions of a newer host.
+func (a *Approval) formAllowed(f *jsonform.Form) {
+	known := func(d Decision) bool { return slices.Contains(decisions[:], d) }
+	good := known
+	if f.Reading() {
+		good = func(Decision) bool { return true }
+	}
+	jsonform.Texts(f, "allowed_decisions", jsonform.Omitted, &a.Allowed, 1, len(decisions), good)
+	if f.Reading() {
+		a.Allowed = slices.DeleteFunc(a.Allowed, func(d Decision) bool { return !known(d) })
+	}
+	f.Want("allowed_decisions", len(a.Allowed) == 0 || slices.Contains(a.Allowed, Decline))
+}
+
+// formDetail is the kind and, under the same kind, what it is about.
+func (a *Approval) formDetail(f *jsonform.Form) {
+	if f.Reading() {
+		kind, _ := f.Peek("kind")
+		a.Detail = emptyDetail(kind)
+	}
+	if a.Detail == nil {
+		f.Fail("kind", jsonform.ErrValue)
+		return
+	}
+	kind, detail := a.Detail.Kind(), a.Detail.detail()
+	jsonform.Choice(f, "kind", jsonform.Required, &kind, kind)
+	f.Object("local_detail", func(f *jsonform.Form) {
+		jsonform.Choice(f, "kind", jsonform.Required, &kind, kind)
+		detail.form(f)
+	})
+	a.Detail = detailValue(detail)
+}
+
+// emptyDetail is the detail of a kind, nil if there is no such kind.
+func emptyDetail(kind string) ApprovalDetail {
+	for _, d := range []ApprovalDetail{FileChange{}, CommandExecution{}, NetworkAccess{}, Permissions{}} {
+		if d.Kind() == kind {
+			return d
+		}
+	}
+	return nil
+}
+
+// detailValue takes back what a schema has filled in.
+func detailValue(d former) ApprovalDetail {
+	switch d := d.(type) {
+	case *FileChange:
+		return *d
+	case *CommandExecution:
+		return *d
+	case *NetworkAccess:
+		return *d
+	case *Permissions:
+		return *d
+	}
+	return nil
+}
+
+func (d *FileChange) form(f *jsonform.Form) {
+	jsonform.List(f, "changes", &d.Changes, 1, MaxChanges, func(f *jsonform.Form, c *Change) {
+		jsonform.Choice(f, "change", jsonform.Required, &c.Change, "add", "delete", "update")
+		f.Text("path", jsonform.Required, &c.Path, jsonform.Points(1, 4096))
+		f.Text("move_path", jsonform.Null, &c.MovePath, jsonform.Points(1, 4096))
+	})
+}
+
+func (d *CommandDetail) form(f *jsonform.Form) {
+	f.Text("command", jsonform.Required, &d.Command, jsonform.NotBlank(4096))
+	f.Text("cwd", jsonform.Required, &d.Cwd, jsonform.NotBlank(4096))
+	f.Text("scope", jsonform.Omitted, &d.Scope, jsonform.NotBlank(1024))
+}
+
+func (d *Permissions) form(f *jsonform.Form) {
+	f.Text("scope", jsonform.Required, &d.Scope, jsonform.Points(0, 1024))
+}

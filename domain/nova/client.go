@@ -1,0 +1,141 @@
+package nova
+
+import (
+	"fmt"
+
+	"plexus/domain/nova/jsonform"
+)
+
+// Unknown is a message of a type that this side does not know. or one
+// that a client passes over because its content makes no sense. Append refuses
+// it.
+type Unknown struct{ Name string }
+
+func (m Unknown) Type() string    { return m.Name }
+func (m Unknown) message() former { return &m }
+
+func (m *Unknown) form(f *jsonform.Form) { f.Fail("type", jsonform.ErrUnknown) }
+
+// messageForm reads one type of message as a client does.
+type messageForm struct {
+	read func(*jsonform.Form) (Message, error)
+	// vital is what the message must have for the connection to go on.
+	vital func(*jsonform.Form)
+	// spoilt is what remains of a message that has the vital part and breaks
+	// another bound; nil is Unknown, which is passed over.
+	spoilt func(*jsonform.Form) Message
+}
+
+var messageForms = map[string]messageForm{
+	"client.ready":           {read: readMessage[Ready], vital: vitalAll[Ready]},
+	"client.command_result":  {read: readMessage[Receipt]},
+	"desktop.capabilities":   {read: readMessage[DesktopCapabilities]},
+	"playback.clear":         {read: readMessage[PlaybackClear], vital: vitalAll[PlaybackClear]},
+	"playback.alert":         {read: readMessage[PlaybackAlert]},
+	"playback.terminal":      {read: readMessage[PlaybackTerminal], vital: vitalAll[PlaybackTerminal]},
+	"caption":                {read: readMessage[Caption], vital: vitalSequence},
+	"input.text_result":      {read: readMessage[TextResult]},
+	"input.transcription":    {read: readMessage[Transcription]},
+	"clock.ping":             {read: readMessage[ClockPing], vital: vitalAll[ClockPing]},
+	"conversation.error":     {read: readMessage[ConversationError]},
+	"project.state":          {read: readMessage[ProjectState], spoilt: noProposal},
+	"executor.state":         {read: readMessage[ExecutorState], vital: vitalText("executor", id256)},
+	"executor.approval":      {read: readMessage[ExecutorApproval], vital: vitalText("executor", id256), spoilt: noApproval},
+	"executor.progress":      {read: readMessage[ExecutorProgress], vital: vitalText("delegate_id", id128u)},
+	"executor.results.reset": {read: readMessage[ResultsReset]},
+	"executor.result":        {read: readMessage[ExecutorResult], vital: vitalText("work_id", id128u)},
+	"executor.tasks":         {read: readMessage[ExecutorTasks]},
+}
+
+// DecodeMessage reads a host's text message, as a client does: unknown members
+// are ignored, an unknown type or senseless content gives Unknown, a card that
+// cannot be shown gives the state without it. An error means that the client
+// must drop the connection.
+func DecodeMessage(text []byte) (Message, error) {
+	kind, err := openMessage(text)
+	if err != nil {
+		return nil, fmt.Errorf("nova: read message: %w", err)
+	}
+	form, known := messageForms[kind]
+	if !known {
+		return Unknown{kind}, nil
+	}
+	if form.vital != nil {
+		f := jsonform.Read(text)
+		form.vital(f)
+		if err := f.Err(); err != nil {
+			return nil, fmt.Errorf("nova: read %s: %w", kind, err)
+		}
+	}
+	m, err := form.read(jsonform.Read(text))
+	switch {
+	case err == nil:
+		return m, nil
+	case form.spoilt != nil:
+		return form.spoilt(jsonform.Read(text)), nil
+	}
+	return Unknown{kind}, nil
+}
+
+// openMessage checks what every text message must keep to, and gives its type.
+func openMessage(text []byte) (kind string, err error) {
+	if len(text) > MaxPersonalText {
+		return "", ErrTooLong
+	}
+	f := jsonform.Read(text)
+	f.Text("type", jsonform.Required, &kind, jsonform.Anything)
+	if f.Err() == nil && len(text) > MaxText && kind != "personal.state" && kind != "personal.result" {
+		return "", ErrTooLong
+	}
+	// Clients read these four by their spelling, in messages of every type.
+	for _, name := range []string{"generation_epoch", "sequence", "protocol_version", "played_ms"} {
+		token, there := f.Token(name)
+		if _, ok := jsonform.Integer(token); there && !ok && string(token) != "null" {
+			f.Fail(name, jsonform.ErrNumber)
+		}
+	}
+	return kind, f.Err()
+}
+
+// readMessage reads the message M. P is *M.
+func readMessage[M Message, P interface {
+	*M
+	former
+}](f *jsonform.Form) (Message, error) {
+	var m M
+	P(&m).form(f)
+	if _, err := f.Done(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// vitalAll wants the whole message to be good.
+func vitalAll[M any, P interface {
+	*M
+	former
+}](f *jsonform.Form) {
+	var m M
+	P(&m).form(f)
+}
+
+func vitalSequence(f *jsonform.Form) {
+	var sequence uint64
+	f.Uint("sequence", &sequence, 0, MaxSafeInteger)
+}
+
+func vitalText(name string, good jsonform.Rule) func(*jsonform.Form) {
+	return func(f *jsonform.Form) {
+		var s string
+		f.Text(name, jsonform.Required, &s, good)
+	}
+}
+
+// noProposal takes the card away: a person must not answer what was garbled.
+func noProposal(*jsonform.Form) Message { return ProjectState{} }
+
+// noApproval takes away the card of its executor.
+func noApproval(f *jsonform.Form) Message {
+	executor, _ := f.Peek("executor")
+	return ExecutorApproval{Executor: executor}
+}

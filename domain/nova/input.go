@@ -1,0 +1,150 @@
+package nova
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"plexus/domain/nova/jsonform"
+)
+
+// InputAudio resumes live voice.
+type InputAudio struct{ ConversationID string }
+
+// DictationAction is what to do with a draft.
+type DictationAction string
+
+// The actions of input.dictation.
+const (
+	DictationStart  DictationAction = "start"
+	DictationFinish DictationAction = "finish"
+	DictationCancel DictationAction = "cancel"
+)
+
+// InputDictation steers a dictated draft.
+type InputDictation struct {
+	ID             string
+	Action         DictationAction
+	ConversationID string
+}
+
+// InputText submits what a person wrote. RequestID and InputInstanceID are ""
+// in the uncorrelated form.
+type InputText struct {
+	Text            string // exact, 1…MaxInputUnits UTF-16 units
+	RequestID       string
+	InputInstanceID string
+	ConversationID  string
+	SourceTodo      Optional[TodoRef]
+}
+
+// TodoRef names a version of a list entry.
+type TodoRef struct {
+	ID      string // 1…512 UTF-16 units
+	Version uint64
+}
+
+// PersonalCommand is an operation of the workbench.
+type PersonalCommand struct {
+	RequestID string
+	Method    string          // any string: ask MethodAdmission
+	Params    json.RawMessage // canonical JSON object
+}
+
+func (c InputAudio) control() former      { return &c }
+func (c InputDictation) control() former  { return &c }
+func (c InputText) control() former       { return &c }
+func (c PersonalCommand) control() former { return &c }
+
+func (InputAudio) Kind() string      { return "input.audio" }
+func (InputDictation) Kind() string  { return "input.dictation" }
+func (InputText) Kind() string       { return "input.text" }
+func (PersonalCommand) Kind() string { return "personal.command" }
+
+func (c *InputAudio) form(f *jsonform.Form) {
+	f.Kind(c.Kind())
+	formConversation(f, &c.ConversationID)
+}
+
+func (c *InputDictation) form(f *jsonform.Form) {
+	f.Kind(c.Kind())
+	f.Text("id", jsonform.Required, &c.ID, id256)
+	jsonform.Choice(f, "action", jsonform.Required, &c.Action, DictationStart, DictationFinish, DictationCancel)
+	formConversation(f, &c.ConversationID)
+}
+
+func (c *InputText) form(f *jsonform.Form) {
+	f.Kind(c.Kind())
+	f.Text("text", jsonform.Required, &c.Text, spoken)
+	f.Text("request_id", jsonform.Omitted, &c.RequestID, id128u)
+	f.Text("input_instance_id", jsonform.Omitted, &c.InputInstanceID, id128u)
+	formConversation(f, &c.ConversationID)
+	jsonform.OptionalObject(f, "source_todo", jsonform.Omitted, &c.SourceTodo, func(f *jsonform.Form, t *TodoRef) {
+		f.Text("id", jsonform.Required, &t.ID, jsonform.Units(1, 512))
+		f.Uint("version", &t.Version, 0, MaxSafeInteger)
+	})
+}
+
+// spoken is the rule of a person's words: something is left when they are
+// trimmed, and they are not too long.
+func spoken(s string) bool {
+	return strings.TrimFunc(s, jsonform.IsTrimmed) != "" && jsonform.UnitCount(s) <= MaxInputUnits
+}
+
+func (c *PersonalCommand) form(f *jsonform.Form) {
+	f.Kind(c.Kind())
+	f.Text("request_id", jsonform.Required, &c.RequestID, id128u)
+	f.Text("method", jsonform.Required, &c.Method, jsonform.Anything)
+	if !f.Has("params") && len(c.Params) == 0 {
+		c.Params = json.RawMessage("{}")
+	}
+	f.Raw("params", jsonform.Omitted, &c.Params)
+}
+
+// Admission says what a method may do from a phone.
+type Admission uint8
+
+// The verdicts on a method. All but the last answer with a rejected receipt.
+const (
+	MethodUnknown     Admission = iota // there is no such method
+	MethodNotAdmitted                  // it belongs to the desktop
+	MethodAdmitted
+)
+
+// MethodAdmission says what a phone may do with a personal.command's method.
+func MethodAdmission(method string) Admission {
+	area, name, _ := strings.Cut(method, ".")
+	switch {
+	case method == "state", slices.Contains(strings.Fields(phoneMethods[area]), name):
+		return MethodAdmitted
+	case slices.Contains(strings.Fields(desktopMethods[area]), name):
+		return MethodNotAdmitted
+	}
+	return MethodUnknown
+}
+
+// phoneMethods and desktopMethods list the methods of each area, the part before
+// the first dot.
+var phoneMethods = map[string]string{
+	"feed":          "action",
+	"life":          "mutate",
+	"memory":        "list evidence correct forget purge",
+	"conversations": "read create select open_work clear confirm open_feed voice approve",
+	"presentation":  "set seen",
+	"tasks":         "list get delegate control input cancel continue reconcile complete_todo",
+	"context":       "adopt dismiss",
+}
+
+var desktopMethods = map[string]string{
+	"discovery":     "configure",
+	"sources":       "add pause resume disconnect delete sync consent authorize_computer",
+	"conversations": "target targets",
+	"memory":        "reextract",
+	"profile":       "refresh",
+	"understanding": "start action",
+	"news":          "state refresh action configure convert",
+	"connector": "mail_status mail_access mail_connect local_status local_access local_connect status link complete " +
+		"configure consent scopes sync pause resume disconnect delete",
+	"feishu": "status app.start app.status app.cancel app.bind login complete chats configure consent sync pause resume " +
+		"disconnect delete bot.configure",
+}
