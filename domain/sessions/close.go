@@ -38,6 +38,7 @@ const (
 	ProtocolFault                              // an authenticated client broke the Nova protocol
 	InputOverflow                              // more input than may wait unfinished
 	InvalidUTF8                                // a text message that is not UTF-8
+	Crowded                                    // driven out by newcomers before it said hello
 	PairingOverLimit                           // one pairing socket too many, or one too long open
 	WriteFailed                                // a write that had to succeed failed
 	Internal                                   // our fault
@@ -117,6 +118,8 @@ func (r CloseReason) String() string {
 		return "input_overflow"
 	case InvalidUTF8:
 		return "invalid_utf8"
+	case Crowded:
+		return "crowded"
 	case PairingOverLimit:
 		return "pairing_over_limit"
 	case WriteFailed:

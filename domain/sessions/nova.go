@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plexus/domain/nova"
+	"plexus/domain/secret"
 )
 
 // HelloLimit is how long a client may take from the open socket to a hello that
@@ -65,7 +66,7 @@ type Effects struct {
 type Call interface{ call() }
 
 // CheckToken asks whose token this is; answered by TokenChecked.
-type CheckToken struct{ Token nova.Secret }
+type CheckToken struct{ Token secret.Text }
 
 // ClaimPlace asks for the one client's place; answered by PlaceClaimed.
 type ClaimPlace struct{}
@@ -157,7 +158,7 @@ func (n *Nova) TokenChecked(known bool) Effects {
 	if !n.answered(checkingToken) {
 		return Effects{}
 	}
-	n.hello.Token = nova.Secret{} // not needed any more
+	n.hello.Token = secret.Text{} // not needed any more
 	if !known {
 		return n.retire(AuthRejected)
 	}

@@ -1,0 +1,187 @@
+package novaws
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"plexus/adapters/wsconn"
+	"plexus/domain/nova"
+	"plexus/domain/playback"
+	"plexus/domain/sessions"
+)
+
+// silentLooks is how many looks without a sign of life retire a client: with
+// the default keepalive, 60 s (decision K3).
+const silentLooks = 3
+
+// outgoing writes one connection's outbox. Anybody may send; one writer writes.
+type outgoing struct {
+	ctx       context.Context // ends with the connection
+	socket    *wsconn.Socket
+	keepalive time.Duration
+	wake      chan struct{} // to the writer: there is something to do
+	stopped   chan struct{} // closed by end
+	probes    sync.WaitGroup
+
+	mu    sync.Mutex
+	box   *outbox
+	ended bool
+	flush bool
+	cut   *time.Timer // armed by end: frees a writer that is stuck
+}
+
+func newOutgoing(ctx context.Context, socket *wsconn.Socket, keepalive time.Duration) *outgoing {
+	o := &outgoing{ctx: ctx, socket: socket, keepalive: keepalive, wake: make(chan struct{}, 1), stopped: make(chan struct{})}
+	o.box = newOutbox(false, func() {
+		select {
+		case o.wake <- struct{}{}:
+		default: // it is awake already
+		}
+	})
+	return o
+}
+
+// admit lets frames in. fence is what the process has told clients to drop.
+func (o *outgoing) admit(fence playback.Fence) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.box.admit(fence)
+}
+
+// send queues m. A reason other than 0 ends the connection.
+func (o *outgoing) send(m nova.Message) sessions.CloseReason {
+	f, ok := describe(m)
+	if !ok {
+		return sessions.Internal
+	}
+	b := wsconn.GetBuffer()
+	text, err := nova.Append(b.B, m)
+	if err != nil {
+		b.Put()
+		return 0 // a message that cannot be said is dropped, and disturbs nobody
+	}
+	b.B = text
+	f.buffer = b
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ended {
+		b.Put()
+		return 0
+	}
+	switch o.box.push(f) {
+	case queueFull:
+		return sessions.RequiredFrameLost
+	case overBudget:
+		return sessions.OutputBudget
+	}
+	return 0
+}
+
+// run writes until end. It calls retire when the client has to go.
+func (o *outgoing) run(retire func(sessions.CloseReason)) {
+	defer o.probes.Wait()
+	look := time.NewTimer(o.keepalive)
+	defer look.Stop()
+	life := &signsOfLife{}
+	for {
+		select {
+		case <-o.wake:
+			if reason := o.drain(); reason != 0 {
+				retire(reason)
+			}
+		case <-look.C:
+			if life.silent(o.socket, o.writing()) {
+				retire(sessions.GhostRetired)
+			}
+			o.probe()
+			look.Reset(o.keepalive)
+		case <-o.stopped:
+			if o.flush {
+				_ = o.drain() // the connection ends either way
+			}
+			o.cut.Stop()
+			return
+		}
+	}
+}
+
+// drain writes until nothing is queued.
+func (o *outgoing) drain() sessions.CloseReason {
+	for {
+		o.mu.Lock()
+		f, ok := o.box.next()
+		o.mu.Unlock()
+		if !ok {
+			return 0
+		}
+		err := o.write(f)
+		o.mu.Lock()
+		o.box.written(f)
+		o.mu.Unlock()
+		if err != nil {
+			if wsconn.FaultOf(err) == wsconn.TimedOut {
+				return sessions.SlowReader
+			}
+			return sessions.WriteFailed
+		}
+	}
+}
+
+func (o *outgoing) write(f frame) error {
+	if f.kind == kindAudio {
+		return o.socket.WriteBinary(f.buffer.B)
+	}
+	return o.socket.WriteText(f.buffer.B)
+}
+
+// end stops the writer, with or without what is queued, and frees it when the
+// client takes nothing.
+func (o *outgoing) end(flush bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ended {
+		return
+	}
+	o.ended, o.flush = true, flush
+	if !flush {
+		o.box.release()
+	}
+	o.cut = time.AfterFunc(retireLimit, o.socket.Cut)
+	close(o.stopped)
+}
+
+// probe sends a WebSocket ping; what comes back counts as a sign of life.
+func (o *outgoing) probe() {
+	o.probes.Go(func() {
+		ctx, cancel := context.WithTimeout(o.ctx, o.keepalive)
+		defer cancel()
+		_ = o.socket.Ping(ctx) // whatever comes back is counted elsewhere
+	})
+}
+
+func (o *outgoing) writing() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.box.writing
+}
+
+// signsOfLife looks for bytes that came, and for progress of a long write. Our
+// own pings leave the machine whether or not anybody is there, so that writes
+// count only while one is under way.
+type signsOfLife struct {
+	reads, writes uint64
+	quiet         int
+}
+
+func (l *signsOfLife) silent(s *wsconn.Socket, writing bool) bool {
+	reads, writes := s.Reads(), s.Writes()
+	alive := reads != l.reads || writing && writes != l.writes
+	l.reads, l.writes = reads, writes
+	if alive {
+		l.quiet = 0
+	} else {
+		l.quiet++
+	}
+	return l.quiet >= silentLooks
+}

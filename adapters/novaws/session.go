@@ -1,0 +1,298 @@
+package novaws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"plexus/adapters/wsconn"
+	"plexus/domain/nova"
+	"plexus/domain/playback"
+	"plexus/domain/sessions"
+)
+
+// session runs one /client/v1 connection: a reader that fills the inbox, a loop
+// that owns the state machine and performs its effects, and a writer. The loop
+// never waits for the host: calls run beside it and their results come back as
+// events.
+type session struct {
+	server *Server
+	id     sessions.ConnID
+	socket *wsconn.Socket
+	log    *slog.Logger
+
+	nova    *sessions.Nova // the loop's alone
+	current message        // being worked on; the loop's alone
+	working bool           // current is set
+	who     Identity       // the loop's alone
+	detach  func()         // the loop's alone; nil until attached
+
+	ctx     context.Context // ends with the connection
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+	inbox   *inbox
+	results chan func(*sessions.Nova) sessions.Effects
+	readEnd chan sessions.CloseReason // from the reader, once
+	out     *outgoing
+
+	stopOnce sync.Once
+	stopped  chan struct{}
+	stopWith sessions.CloseReason
+}
+
+// runClient serves one client socket to its end.
+func (s *Server) runClient(socket *wsconn.Socket, peer string, log *slog.Logger) {
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &session{
+		server: s, id: sessions.ConnID(s.numbers.Add(1)), socket: socket, log: log,
+		nova: sessions.NewNova(sessions.NovaIDs{
+			ServerInstance: s.config.ServerInstanceID, InputInstance: s.config.InputInstanceID, Connection: s.config.NewID(),
+		}, s.config.Input, time.Now()),
+		ctx: ctx, cancel: cancel, inbox: newInbox(),
+		results: make(chan func(*sessions.Nova) sessions.Effects, 1), readEnd: make(chan sessions.CloseReason, 1),
+		out: newOutgoing(ctx, socket, s.config.Keepalive), stopped: make(chan struct{}),
+	}
+	s.tracker.Add(c)
+	defer s.tracker.Release(c)
+	s.enterLobby(c, peer)
+	c.run()
+}
+
+// Close ends the connection for a reason of the host's. It never blocks.
+func (c *session) Close(reason sessions.CloseReason) {
+	c.stopOnce.Do(func() {
+		c.stopWith = reason
+		close(c.stopped)
+	})
+}
+
+func (c *session) run() {
+	opened := time.Now()
+	c.log.Info("client connected")
+	var reading, writing sync.WaitGroup
+	reading.Go(c.readLoop)
+	writing.Go(func() { c.out.run(c.Close) })
+	reason := c.loop()
+	// The place is free before the goodbye, so that a replacement can come at once.
+	c.server.leave(c)
+	if c.detach != nil {
+		c.detach()
+	}
+	c.cancel()
+	end := closingOf(reason, c.nova.Personal())
+	c.out.end(reason.Flushes() || reason == sessions.ControlCapacity)
+	if end.code == 0 {
+		c.socket.Cut()
+	}
+	writing.Wait()
+	c.socket.CloseWith(end.code, end.reason, retireLimit)
+	reading.Wait()
+	c.work.Wait()
+	c.log.Info("client gone", "reason", reason.String(), "code", end.code, "lasted", time.Since(opened).Round(time.Millisecond))
+}
+
+// loop handles one event after the other until one of them ends the connection.
+func (c *session) loop() (reason sessions.CloseReason) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.log.Error("a client's session panicked", "panic", panicked(p), "stack", string(debug.Stack()))
+			reason = sessions.Internal
+		}
+	}()
+	deadline := time.NewTimer(time.Until(c.nova.Deadline()))
+	defer deadline.Stop()
+	for {
+		if end := c.next(deadline.C); end != 0 {
+			return end
+		}
+	}
+}
+
+// next takes one event and performs what it asks for. 0: go on.
+func (c *session) next(deadline <-chan time.Time) sessions.CloseReason {
+	if c.inbox.Overflowed() {
+		return c.perform(c.nova.Overflow())
+	}
+	if !c.nova.Busy() {
+		c.finishCurrent()
+		if m, ok := c.inbox.Take(); ok {
+			c.current, c.working = m, true
+			return c.perform(c.handle(m))
+		}
+	}
+	select {
+	case <-c.inbox.arrived:
+		return 0
+	case result := <-c.results:
+		return c.perform(result(c.nova))
+	case now := <-deadline:
+		return c.perform(c.nova.Tick(now))
+	case reason := <-c.readEnd:
+		return c.perform(c.nova.Stop(reason))
+	case <-c.stopped:
+		return c.perform(c.nova.Stop(c.stopWith))
+	}
+}
+
+func (c *session) handle(m message) sessions.Effects {
+	if m.binary {
+		return c.nova.Binary(m.body)
+	}
+	return c.nova.Text(m.body)
+}
+
+// finishCurrent takes the message that was worked on off the inbound budget.
+func (c *session) finishCurrent() {
+	if c.working {
+		c.inbox.Done(c.current)
+		c.current, c.working = message{}, false
+	}
+}
+
+// perform does what the state machine asks for: send, call, close.
+func (c *session) perform(e sessions.Effects) sessions.CloseReason {
+	for _, m := range e.Send {
+		if reason := c.out.send(m); reason != 0 {
+			return reason
+		}
+	}
+	// Uplink audio has no consumer yet: it is taken and dropped, as on a host
+	// whose recogniser is away.
+	if e.Call != nil {
+		c.call(e.Call)
+	}
+	return e.Close
+}
+
+// call runs a call beside the loop and sends its result back as an event.
+func (c *session) call(call sessions.Call) {
+	c.work.Go(func() {
+		result := c.answer(call)
+		select {
+		case c.results <- result:
+		case <-c.ctx.Done():
+		}
+	})
+}
+
+// answer does the work of a call.
+func (c *session) answer(call sessions.Call) func(*sessions.Nova) sessions.Effects {
+	switch call := call.(type) {
+	case sessions.CheckToken:
+		who, known := c.server.desk.Authenticate(c.ctx, call.Token)
+		return func(n *sessions.Nova) sessions.Effects {
+			c.who = who
+			return n.TokenChecked(known)
+		}
+	case sessions.ClaimPlace:
+		granted := c.server.claim(c)
+		if granted {
+			c.out.admit(playback.Fence{}) // no speech yet that a client could have been told to drop
+		}
+		return func(n *sessions.Nova) sessions.Effects { return n.PlaceClaimed(granted) }
+	case sessions.Admission:
+		return c.admit
+	case sessions.Deliver:
+		err := c.deliver(call.Control)
+		return func(n *sessions.Nova) sessions.Effects { return n.Delivered(err) }
+	}
+	return func(n *sessions.Nova) sessions.Effects { return n.Stop(sessions.Internal) }
+}
+
+// admit registers the client with the host, in the loop, where its link lives.
+func (c *session) admit(n *sessions.Nova) sessions.Effects {
+	detach, ok := c.server.desk.AttachClient(c.ctx, c.who, c)
+	if !ok {
+		return n.Stop(sessions.DeviceRevoked)
+	}
+	c.detach = detach
+	return n.AdmissionDone(nil)
+}
+
+// errPanicked refuses a control whose handler fell over.
+var errPanicked = errors.New("the handler panicked")
+
+func (c *session) deliver(control nova.Control) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.log.Error("a control's handler panicked", "control", control.Kind(), "panic", panicked(p), "stack", string(debug.Stack()))
+			err = errPanicked
+		}
+	}()
+	return c.server.desk.DeliverControl(c.ctx, control)
+}
+
+// readLoop fills the inbox until the socket or a rule ends it.
+func (c *session) readLoop() {
+	for {
+		binary, body, err := c.socket.Next()
+		if err != nil {
+			c.readEnd <- endOf(err)
+			return
+		}
+		b, err := readAll(body, nil)
+		if err != nil {
+			c.readEnd <- endOf(err)
+			return
+		}
+		c.socket.MessageDone()
+		if !binary && !utf8.Valid(b) {
+			c.readEnd <- sessions.InvalidUTF8
+			return
+		}
+		if !c.inbox.Put(message{binary, b}) {
+			return // the loop sees the overflow
+		}
+	}
+}
+
+// readAll reads a message to its end; the socket's limit bounds it.
+func readAll(body io.Reader, dst []byte) ([]byte, error) {
+	if cap(dst) == 0 {
+		dst = make([]byte, 0, 512)
+	}
+	for {
+		if len(dst) == cap(dst) {
+			dst = append(dst, 0)[:len(dst)]
+		}
+		n, err := body.Read(dst[len(dst):cap(dst)])
+		dst = dst[:len(dst)+n]
+		if errors.Is(err, io.EOF) {
+			return dst, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// endOf sorts a read error.
+func endOf(err error) sessions.CloseReason {
+	switch wsconn.FaultOf(err) {
+	case wsconn.TooBig:
+		return sessions.MessageTooBig
+	case wsconn.TimedOut:
+		return sessions.FrameStalled
+	case wsconn.NotTaken:
+		return sessions.SlowReader
+	case wsconn.BrokenRule:
+		return sessions.BadWebSocket
+	}
+	return sessions.ClientGone
+}
+
+// panicked describes a panic for the log: a runtime error as it is, of anything
+// else the type alone, since its value may hold what was said.
+func panicked(p any) string {
+	if err, ok := p.(runtime.Error); ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("a %T", p)
+}
