@@ -191,6 +191,38 @@ func TestAsk_CancelledTellsTheHost(t *testing.T) {
 	})
 }
 
+// TestAsk_CancelledWithMuchUnderWay: what nobody takes any more must not stop
+// the frames of others.
+func TestAsk_CancelledWithMuchUnderWay(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, c *Client, h host) {
+		ctx, cancel := context.WithCancel(t.Context())
+		goOn := make(chan struct{})
+		result := make(chan error, 1)
+		go func() {
+			result <- c.Ask(ctx, question("what"), Receiver{Token: func(string, bool) { <-goOn }})
+		}()
+		asked, _ := h.read()
+		var peer sync.WaitGroup
+		peer.Go(func() {
+			for range 1000 {
+				h.write(token(asked.RequestID, "more", false))
+			}
+		})
+		synctest.Wait() // nothing more fits between host and Receiver
+		cancel()
+		go h.read() // the Cancel
+		close(goOn)
+		if err := <-result; !errors.Is(err, context.Canceled) {
+			t.Errorf("Ask gave %v", err)
+		}
+		peer.Wait()
+		next := ask(t.Context(), c, "more")
+		head, _ := h.read()
+		h.write(token(head.RequestID, "yes", true))
+		next.expect(t, nil, "yes")
+	})
+}
+
 func TestPing(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, c *Client, h host) {
 		go func() {
