@@ -1,0 +1,303 @@
+// Package novaws serves the Nova client protocol over WebSocket: /client/v1 for
+// the one connected client, and the pairing paths. The rules of a connection are
+// a value of domain/sessions and what it still has to write is an outbox; this
+// package owns the sockets, the goroutines and the order in which things happen.
+package novaws
+
+import (
+	"slices"
+
+	"plexus/adapters/wsconn"
+	"plexus/domain/nova"
+	"plexus/domain/playback"
+)
+
+// Budgets in bytes of what waits (Nova client protocol §11.3). A speaker has to
+// stay less than maxWaiting, 5 s of audio, ahead of the socket.
+const (
+	maxWaiting       = 262_144
+	maxBodiesWaiting = nova.MaxPersonalText + maxWaiting
+)
+
+// frame is one message on its way to the client. Which fields count depends on
+// its kind.
+type frame struct {
+	kind    frameKind
+	buffer  *wsconn.Buffer
+	epoch   uint64         // audio, terminal: the generation
+	caption uint64         // captions: the sequence, for the assistant's; 0 for the user's
+	fence   playback.Fence // clear, alert: what the client is told to drop
+	work    string         // detail: the task
+	summary string         // detail: what it says of the task
+	view    string         // latest values: what is shown, a ticking countdown aside; "" for the bytes
+}
+
+// outbox is what one client connection still has to write. It takes frames while
+// a client is admitted, each into its place, and hands them out one at a time:
+// what leaves next is decided when it leaves, so that a clear overtakes all that
+// waits and nothing fenced slips out. It does no locking: the connection's send
+// lock guards it. A new connection gets a new outbox.
+type outbox struct {
+	personal bool
+	signal   func()
+	admitted bool
+	fence    playback.Fence
+	waiting  [places][]frame
+	sent     [places]string // the view last handed out; "" for none on this connection
+	details  details
+
+	ordinary int // bytes that wait, personal bodies and latest values aside
+	bodies   int // bytes of personal bodies that wait
+	writing  bool
+	inFlight int // ordinary bytes of the frame that is being written
+}
+
+// newOutbox gives the outbox of a connection that nobody is admitted on. signal
+// is called when there is something to send: after the frame is in its place,
+// with the send lock held, so it must not wait.
+func newOutbox(personal bool, signal func()) *outbox {
+	return &outbox{personal: personal, signal: signal}
+}
+
+// admit lets frames in. fence is what the process has told clients to drop so
+// far: nothing of it may reach this one.
+func (o *outbox) admit(fence playback.Fence) {
+	o.admitted = true
+	o.raise(fence)
+}
+
+// release forgets everything, since the client is gone, and takes nothing more.
+// A frame that is being written remains its writer's.
+func (o *outbox) release() {
+	o.admitted = false
+	for p := range o.waiting {
+		o.remove(place(p), func(frame) bool { return true })
+	}
+	clear(o.sent[:])
+	o.details = nil
+}
+
+// raise lifts the fence without a clear: the client has dropped the audio itself.
+func (o *outbox) raise(fence playback.Fence) { o.fence = o.fence.Raised(fence) }
+
+// push takes f and its buffer, whatever becomes of them.
+func (o *outbox) push(f frame) fate {
+	became := o.take(f)
+	if became == queued {
+		o.signal()
+	} else {
+		f.buffer.Put()
+	}
+	return became
+}
+
+func (o *outbox) take(f frame) fate {
+	switch {
+	case !o.admitted:
+		return dropped
+	case !o.sendable(f) || f.kind == kindResult:
+		return refused
+	}
+	o.raise(f.fence)
+	rule := frameRules[f.kind]
+	switch {
+	case rule.delivery == latest:
+		return o.replace(rule.place, f)
+	case f.kind == kindAudio && o.fenced(f), f.kind == kindDetail && o.details.repeat(f.work, f.summary):
+		return dropped
+	case f.kind == kindPersonalState:
+		o.remove(rule.place, func(w frame) bool { return w.kind == kindPersonalState })
+	}
+	if became := o.makeRoom(f); became != queued {
+		return became
+	}
+	if f.kind == kindDetail {
+		o.details.remember(f.work, f.summary)
+	}
+	o.add(rule.place, f)
+	return queued
+}
+
+// replay takes the whole list of results, which replaces one that waits: first
+// the reset, then one frame for each task.
+func (o *outbox) replay(list []frame) fate {
+	became := queued
+	switch {
+	case !o.admitted:
+		became = dropped
+	case len(list) > placeBounds[placeResults], slices.ContainsFunc(list, func(f frame) bool { return f.kind != kindResult || !o.sendable(f) }):
+		became = refused
+	}
+	if became != queued {
+		for _, f := range list {
+			f.buffer.Put()
+		}
+		return became
+	}
+	o.remove(placeResults, func(frame) bool { return true })
+	o.waiting[placeResults] = append(o.waiting[placeResults], list...)
+	o.signal()
+	return queued
+}
+
+// taskEnded forgets what was last told of a task.
+func (o *outbox) taskEnded(work string) { o.details.forget(work) }
+
+// next hands out the frame to write now. ok is false when none waits, and while
+// one is being written: the writer tells by written.
+func (o *outbox) next() (f frame, ok bool) {
+	for !o.writing {
+		p := slices.IndexFunc(o.waiting[:], func(w []frame) bool { return len(w) > 0 })
+		if p < 0 {
+			return frame{}, false
+		}
+		f = o.takeFirst(place(p))
+		if o.fenced(f) {
+			f.buffer.Put()
+			continue
+		}
+		o.sent[p] = f.view
+		o.writing = true
+		if !f.kind.body() { // a large body on a slow link is judged by its progress, not by its size
+			o.inFlight = len(f.buffer.B)
+		}
+		return f, true
+	}
+	return frame{}, false
+}
+
+// written ends the write of f, which next handed out, well or not.
+func (o *outbox) written(f frame) {
+	o.writing, o.inFlight = false, 0
+	f.buffer.Put()
+}
+
+// empty reports whether nothing waits.
+func (o *outbox) empty() bool {
+	return !slices.ContainsFunc(o.waiting[:], func(w []frame) bool { return len(w) > 0 })
+}
+
+func (o *outbox) sendable(f frame) bool {
+	n := len(f.buffer.B)
+	return n > 0 && n <= f.kind.maxFrame(o.personal)
+}
+
+// fenced reports whether the client has been told to drop what f belongs to.
+func (o *outbox) fenced(f frame) bool {
+	switch f.kind {
+	case kindAudio, kindTerminal:
+		return o.fence.CoversEpoch(f.epoch)
+	case kindCaption, kindFullCaption:
+		return f.caption != 0 && o.fence.CoversCaption(f.caption)
+	}
+	return false
+}
+
+// replace makes f the latest value at p. When the client has that value already,
+// nothing needs to be sent at all.
+func (o *outbox) replace(p place, f frame) fate {
+	if f.view == "" {
+		f.view = string(f.buffer.B)
+	}
+	o.remove(p, func(frame) bool { return true })
+	if f.view == o.sent[p] {
+		return dropped
+	}
+	o.add(p, f)
+	return queued
+}
+
+// makeRoom sees to it that f fits, and says what becomes of it: a required frame
+// makes droppable ones go, oldest first.
+func (o *outbox) makeRoom(f frame) fate {
+	if o.fits(f) {
+		return queued
+	}
+	o.remove(placeMain, o.fenced)
+	rule := frameRules[f.kind]
+	for !o.fits(f) {
+		switch {
+		case rule.delivery == droppable:
+			return dropped
+		case o.crowded(f) && rule.place == placeDirect:
+			return overBudget
+		case o.crowded(f) && rule.place == placePreempt:
+			return queueFull
+		case o.evict():
+		case o.crowded(f):
+			return queueFull
+		default:
+			return overBudget
+		}
+	}
+	return queued
+}
+
+// crowded reports whether every place of f's queue is taken.
+func (o *outbox) crowded(f frame) bool {
+	p := frameRules[f.kind].place
+	return len(o.waiting[p]) >= placeBounds[p]
+}
+
+// fits counts bodies apart, so that they leave no more room to audio than there
+// would be without them, and no less.
+func (o *outbox) fits(f frame) bool {
+	if o.crowded(f) {
+		return false
+	}
+	total := o.ordinary + o.inFlight + len(f.buffer.B)
+	if f.kind.body() {
+		return total+o.bodies <= maxBodiesWaiting
+	}
+	return total <= maxWaiting
+}
+
+// evict drops the oldest droppable frame.
+func (o *outbox) evict() bool {
+	i := slices.IndexFunc(o.waiting[placeMain], func(f frame) bool { return frameRules[f.kind].delivery == droppable })
+	if i < 0 {
+		return false
+	}
+	f := o.takeAt(placeMain, i)
+	if f.kind == kindDetail {
+		o.details.forget(f.work) // the client has not seen it
+	}
+	f.buffer.Put()
+	return true
+}
+
+func (o *outbox) add(p place, f frame) {
+	o.waiting[p] = append(o.waiting[p], f)
+	o.count(f, len(f.buffer.B))
+}
+
+func (o *outbox) takeFirst(p place) frame { return o.takeAt(p, 0) }
+
+func (o *outbox) takeAt(p place, i int) frame {
+	f := o.waiting[p][i]
+	o.waiting[p] = slices.Delete(o.waiting[p], i, i+1)
+	o.count(f, -len(f.buffer.B))
+	return f
+}
+
+// remove drops the frames of a place that match.
+func (o *outbox) remove(p place, match func(frame) bool) {
+	o.waiting[p] = slices.DeleteFunc(o.waiting[p], func(f frame) bool {
+		if !match(f) {
+			return false
+		}
+		o.count(f, -len(f.buffer.B))
+		f.buffer.Put()
+		return true
+	})
+}
+
+// count keeps the byte budgets. Latest values are bounded by their number.
+func (o *outbox) count(f frame, n int) {
+	switch {
+	case f.kind.body():
+		o.bodies += n
+	case frameRules[f.kind].delivery != latest:
+		o.ordinary += n
+	}
+}

@@ -1,0 +1,174 @@
+package novaws
+
+import "plexus/domain/nova"
+
+// frameKind is what a frame is to the outbox: it decides where the frame waits
+// and what happens when there is no room.
+type frameKind uint8
+
+const (
+	kindReply          frameKind = iota + 1 // client.ready and the receipts of commands
+	kindClear                               // playback.clear
+	kindAlert                               // playback.alert
+	kindAudio                               // a NOVA frame: the only binary one
+	kindTerminal                            // playback.terminal
+	kindCaption                             // a caption that a later one replaces
+	kindFullCaption                         // a final caption with its full text
+	kindAnswer                              // input.text_result, input.transcription, desktop.capabilities
+	kindPersonal                            // a frame of the personal extension with the bound of any text
+	kindPersonalState                       // personal.state: a newer one replaces one that waits
+	kindPersonalResult                      // personal.result
+	kindProgress                            // executor.progress, a milestone
+	kindDetail                              // executor.progress, a detail
+	kindPing                                // clock.ping
+	kindExecutorState                       // executor.state
+	kindProjectState                        // project.state
+	kindApproval                            // executor.approval
+	kindTasks                               // executor.tasks
+	kindResult                              // executor.results.reset and executor.result
+)
+
+// place is where frames wait. The places are emptied in this order.
+type place uint8
+
+const (
+	placeDirect place = iota // before all queues, as if written straight to the socket
+	placePreempt
+	placeMain
+	placeExecutor // this and the next three hold the latest value alone
+	placeProject
+	placeApproval
+	placeTasks
+	placeResults
+	places int = iota
+)
+
+// placeBounds says how many frames wait at most (Nova client protocol §11.1; for
+// placeDirect §11.3).
+var placeBounds = [places]int{
+	placeDirect: 128, placePreempt: 128, placeMain: 128,
+	placeExecutor: 1, placeProject: 1, placeApproval: 1, placeTasks: 1,
+	placeResults: 65,
+}
+
+// delivery is what a frame may suffer (Nova client protocol §11.2).
+type delivery uint8
+
+const (
+	required  delivery = iota + 1 // without it the connection is worth nothing
+	droppable                     // goes when there is no room
+	latest                        // a newer one replaces it
+)
+
+// frameRules is the one table from kind to treatment.
+var frameRules = [...]struct {
+	place    place
+	delivery delivery
+}{
+	kindReply:          {placeDirect, required},
+	kindClear:          {placePreempt, required},
+	kindAlert:          {placePreempt, required},
+	kindAudio:          {placeMain, required},
+	kindTerminal:       {placeMain, required},
+	kindCaption:        {placeMain, droppable},
+	kindFullCaption:    {placeMain, required},
+	kindAnswer:         {placeMain, required},
+	kindPersonal:       {placeMain, required},
+	kindPersonalState:  {placeMain, required},
+	kindPersonalResult: {placeMain, required},
+	kindProgress:       {placeMain, droppable},
+	kindDetail:         {placeMain, droppable},
+	kindPing:           {placeMain, droppable},
+	kindExecutorState:  {placeExecutor, latest},
+	kindProjectState:   {placeProject, latest},
+	kindApproval:       {placeApproval, latest},
+	kindTasks:          {placeTasks, latest},
+	kindResult:         {placeResults, latest},
+}
+
+// body reports whether the larger budget of personal snapshots and results
+// holds.
+func (k frameKind) body() bool { return k == kindPersonalState || k == kindPersonalResult }
+
+// maxFrame bounds the bytes of a frame; 0 where the kind has no business on the
+// connection.
+func (k frameKind) maxFrame(personal bool) int {
+	switch {
+	case (k == kindPersonal || k.body()) && !personal:
+		return 0
+	case k.body():
+		return nova.MaxPersonalText
+	case k == kindAudio:
+		return 6 + nova.MaxAudioHeader + nova.MaxPCM // magic and header length before them
+	}
+	return nova.MaxText
+}
+
+// fate is what became of a frame that was pushed.
+type fate uint8
+
+const (
+	queued     fate = iota + 1
+	dropped         // as its policy allows, or because the client is not to have it
+	refused         // a bug of the caller: empty, too large or out of place; nothing is disturbed
+	queueFull       // a required frame is lost for want of a place: the connection must end
+	overBudget      // likewise, for want of bytes or because replies are not taken
+)
+
+// fatal reports whether the connection must end.
+func (f fate) fatal() bool { return f == queueFull || f == overBudget }
+
+// describe gives the frame that carries m, still without its bytes, and without
+// the caption part of a fence. ok is false for a message that never goes through
+// an outbox.
+func describe(m nova.Message) (f frame, ok bool) {
+	switch m := m.(type) {
+	case nova.PlaybackClear:
+		f.kind, f.fence.Epoch = kindClear, m.Generation.Epoch
+	case nova.PlaybackAlert:
+		f.kind, f.fence.Epoch = kindAlert, m.Generation.Value.Epoch
+	case nova.PlaybackTerminal:
+		f.kind, f.epoch = kindTerminal, m.Epoch
+	case nova.Caption:
+		f.kind = kindCaption
+		if m.FullText != "" {
+			f.kind = kindFullCaption
+		}
+		if m.Role == nova.Assistant {
+			f.caption = m.Sequence
+		}
+	case nova.ExecutorProgress:
+		f.kind = kindProgress
+		if m.Level == nova.Detail {
+			f.kind, f.work, f.summary = kindDetail, m.DelegateID, m.Summary
+		}
+	default:
+		f.kind = plainKind(m)
+	}
+	return f, f.kind != 0
+}
+
+// plainKind is the kind of a message that nothing else has to be known of.
+func plainKind(m nova.Message) frameKind {
+	switch m.(type) {
+	case nova.Ready, nova.Receipt:
+		return kindReply
+	case nova.TextResult, nova.Transcription, nova.DesktopCapabilities:
+		return kindAnswer
+	case nova.ConversationError:
+		return kindPersonal
+	case nova.ClockPing:
+		return kindPing
+	case nova.ExecutorState:
+		return kindExecutorState
+	case nova.ProjectState:
+		return kindProjectState
+	case nova.ExecutorApproval:
+		return kindApproval
+	case nova.ExecutorTasks:
+		return kindTasks
+	case nova.ResultsReset, nova.ExecutorResult:
+		return kindResult
+	}
+	return 0
+}

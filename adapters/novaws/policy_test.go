@@ -1,0 +1,69 @@
+package novaws
+
+import (
+	"testing"
+
+	"plexus/domain/nova"
+)
+
+func TestEveryKindHasAPlaceAndADelivery(t *testing.T) {
+	for k := kindReply; k <= kindResult; k++ {
+		rule := frameRules[k]
+		if rule.delivery == 0 {
+			t.Errorf("kind %d has no rule", k)
+		}
+		if slot := rule.place >= placeExecutor; slot != (rule.delivery == latest) {
+			t.Errorf("kind %d waits in place %d with delivery %d", k, rule.place, rule.delivery)
+		}
+		if placeBounds[rule.place] == 0 {
+			t.Errorf("place %d holds nothing", rule.place)
+		}
+	}
+}
+
+func TestDescribe_KnowsEveryMessageOfAConnection(t *testing.T) {
+	generation := nova.Generation{UtteranceID: "u", Epoch: 7}
+	for _, c := range []struct {
+		m    nova.Message
+		want frame
+	}{
+		{nova.Ready{}, frame{kind: kindReply}},
+		{nova.Receipt{}, frame{kind: kindReply}},
+		{nova.PlaybackClear{Generation: generation}, clearing7(kindClear)},
+		{nova.PlaybackAlert{}, frame{kind: kindAlert}},
+		{nova.PlaybackAlert{Generation: nova.Some(generation)}, clearing7(kindAlert)},
+		{nova.PlaybackTerminal{Generation: generation}, frame{kind: kindTerminal, epoch: 7}},
+		{nova.Caption{Role: nova.Assistant, Sequence: 4}, frame{kind: kindCaption, caption: 4}},
+		{nova.Caption{Role: nova.User, Sequence: 4}, frame{kind: kindCaption}},
+		{nova.Caption{Role: nova.Assistant, Sequence: 4, Final: true}, frame{kind: kindCaption, caption: 4}},
+		{nova.Caption{Role: nova.Assistant, Sequence: 4, Final: true, FullText: "x"}, frame{kind: kindFullCaption, caption: 4}},
+		{nova.Caption{Role: nova.User, Final: true, FullText: "x"}, frame{kind: kindFullCaption}},
+		{nova.TextResult{}, frame{kind: kindAnswer}},
+		{nova.Transcription{}, frame{kind: kindAnswer}},
+		{nova.DesktopCapabilities{}, frame{kind: kindAnswer}},
+		{nova.ConversationError{}, frame{kind: kindPersonal}},
+		{nova.ExecutorProgress{Level: nova.Milestone, DelegateID: "w", Summary: "s"}, frame{kind: kindProgress}},
+		{nova.ExecutorProgress{Level: nova.Detail, DelegateID: "w", Summary: "s"}, frame{kind: kindDetail, work: "w", summary: "s"}},
+		{nova.ClockPing{}, frame{kind: kindPing}},
+		{nova.ExecutorState{}, frame{kind: kindExecutorState}},
+		{nova.ProjectState{}, frame{kind: kindProjectState}},
+		{nova.ExecutorApproval{}, frame{kind: kindApproval}},
+		{nova.ExecutorTasks{}, frame{kind: kindTasks}},
+		{nova.ResultsReset{}, frame{kind: kindResult}},
+		{nova.ExecutorResult{}, frame{kind: kindResult}},
+	} {
+		if got, ok := describe(c.m); !ok || got != c.want {
+			t.Errorf("%s %+v is %+v, %v, want %+v", c.m.Type(), c.m, got, ok, c.want)
+		}
+	}
+	for _, m := range []nova.Message{nova.Unknown{Name: "x"}, nova.PairError{}} {
+		if f, ok := describe(m); ok {
+			t.Errorf("%s is %+v, but has no business in an outbox", m.Type(), f)
+		}
+	}
+}
+
+func clearing7(k frameKind) (f frame) {
+	f.kind, f.fence.Epoch = k, 7
+	return f
+}
