@@ -2,12 +2,15 @@ package novaws
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 	"unicode/utf8"
 
 	"plexus/adapters/wsconn"
 	"plexus/domain/nova"
+	"plexus/domain/pairing"
+	"plexus/domain/secret"
 	"plexus/domain/sessions"
 )
 
@@ -60,7 +63,7 @@ func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger)
 }
 
 func (s *Server) pairAnswer(ctx context.Context, request []byte, admin bool) nova.Message {
-	if !admin && !s.desk.CountAttempt() {
+	if !admin && !s.deps.Pairing.CountAttempt() {
 		return nova.PairError{}
 	}
 	if len(request) > nova.MaxPairText || !utf8.Valid(request) {
@@ -71,21 +74,88 @@ func (s *Server) pairAnswer(ctx context.Context, request []byte, admin bool) nov
 		if err != nil {
 			return nova.PairError{}
 		}
-		answer, err := s.desk.Administer(ctx, r)
-		if err != nil {
-			return nova.PairError{} // the desk has logged the cause
-		}
-		return answer
+		return s.administer(ctx, r)
 	}
 	r, err := nova.DecodePairRedeem(request)
 	if err != nil {
 		return nova.PairError{}
 	}
-	ready, err := s.desk.Redeem(ctx, r)
+	token, device, err := s.deps.Pairing.Redeem(ctx, pairing.Code{Text: r.Code}, r.DeviceName)
 	if err != nil {
+		return nova.PairError{} // the host has logged the cause
+	}
+	return nova.PairReady{Token: token.Text, DeviceID: device.ID.String()}
+}
+
+// administer does what the owner of the master token asks for.
+func (s *Server) administer(ctx context.Context, request nova.PairRequest) nova.Message {
+	answer, err := s.administrate(ctx, request)
+	if err != nil {
+		s.config.Log.Warn("a pair-admin request failed", "error", err)
 		return nova.PairError{}
 	}
-	return ready
+	return answer
+}
+
+func (s *Server) administrate(ctx context.Context, request nova.PairRequest) (nova.Message, error) {
+	desk := s.deps.Pairing
+	if err := desk.AuthenticateMaster(ctx, pairing.MasterToken{Text: tokenOf(request)}); err != nil {
+		return nil, err
+	}
+	switch r := request.(type) {
+	case nova.PairCreate:
+		i, _, err := desk.CreateInvitation(ctx, r.Server)
+		if err != nil {
+			return nil, err
+		}
+		return nova.Invitation{Server: i.Server.String(), Code: i.Code.Text}, nil
+	case nova.PairList:
+		return s.pairDevices(ctx, r.Code)
+	case nova.PairRevoke:
+		id, err := pairing.ParseDeviceID(r.DeviceID)
+		if err != nil {
+			return nil, err
+		}
+		if err := desk.Revoke(ctx, id); err != nil {
+			return nil, err
+		}
+		return s.pairDevices(ctx, secret.Text{})
+	case nova.PairCancel:
+		if _, err := desk.CancelInvitation(ctx, pairing.Code{Text: r.Code}.ID()); err != nil {
+			return nil, err
+		}
+		return s.pairDevices(ctx, r.Code)
+	}
+	return nil, fmt.Errorf("no such pair-admin request: %T", request)
+}
+
+// tokenOf is the token that a request presents; empty for one that carries none,
+// which nobody's master token is.
+func tokenOf(request nova.PairRequest) secret.Text {
+	switch r := request.(type) {
+	case nova.PairCreate:
+		return r.Token
+	case nova.PairList:
+		return r.Token
+	case nova.PairRevoke:
+		return r.Token
+	case nova.PairCancel:
+		return r.Token
+	}
+	return secret.Text{}
+}
+
+// pairDevices lists the devices; active tells whether code is the open one.
+func (s *Server) pairDevices(ctx context.Context, code secret.Text) (nova.Message, error) {
+	devices, err := s.deps.Pairing.Devices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	answer := nova.PairDevices{Active: !code.Empty() && s.deps.Pairing.ActiveCode(code)}
+	for _, d := range devices {
+		answer.Devices = append(answer.Devices, nova.PairedDevice{ID: d.ID.String(), Name: d.Name, CreatedAt: uint64(d.CreatedAt.UnixMilli())})
+	}
+	return answer, nil
 }
 
 // firstText reads the one message that counts. A binary one is an empty request,

@@ -26,10 +26,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case s.stopping.Load() || wsconn.Refused(r):
 		tell(w, http.StatusServiceUnavailable, "Plexus has no place for this connection now.")
 	case !s.hostAccepted(r.Host):
-		s.desk.Refuse(admission.WrongHost, "")
+		s.deps.Refuse(admission.WrongHost, "")
 		tell(w, http.StatusForbidden, "This name is not accepted here. The owner can accept it: set public_url, or pair a phone with it.")
 	case !s.originAccepted(r.Header.Values("Origin")):
-		s.desk.Refuse(admission.WebOrigin, r.Header.Get("Origin"))
+		s.deps.Refuse(admission.WebOrigin, r.Header.Get("Origin"))
 		tell(w, http.StatusForbidden, "")
 	case r.URL.Path == "/healthz" && r.Method == http.MethodGet && !wsconn.IsUpgrade(r):
 		tell(w, http.StatusOK, "ok")
@@ -38,9 +38,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Sec-WebSocket-Version", "13")
 		tell(w, http.StatusUpgradeRequired, "This address speaks WebSocket over HTTP/1.1 only.")
 	case r.RequestURI == pairAdminPath && wsconn.Proxied(r.Header) && !s.config.RemoteAdmin:
-		s.desk.Refuse(admission.Proxied, "")
+		s.deps.Refuse(admission.Proxied, "")
 		tell(w, http.StatusForbidden, "")
-	case s.desk.PhonesPaused():
+	case s.deps.Door.NoPhone():
 		tell(w, http.StatusServiceUnavailable, "The owner wants no phone for now.")
 	default:
 		s.upgrade(w, r)
@@ -67,12 +67,12 @@ func (s *Server) hostAccepted(host string) bool {
 			}
 		}
 	}
-	return s.desk.HostAccepted(host)
+	return s.deps.Door.AcceptsHost(host)
 }
 
 // originAccepted: phones send none; a page must be of an accepted host.
 func (s *Server) originAccepted(origins []string) bool {
-	return len(origins) == 0 || len(origins) == 1 && s.desk.OriginAccepted(origins[0])
+	return len(origins) == 0 || len(origins) == 1 && s.deps.Door.AcceptsOrigin(origins[0])
 }
 
 func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {

@@ -13,6 +13,7 @@ import (
 
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
+	"plexus/domain/host"
 	"plexus/domain/nova"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
@@ -20,37 +21,47 @@ import (
 	"plexus/ports"
 )
 
-// Identity is who a token belongs to. Every phone acts as remote:master without
-// takeover rights, whatever its token (decision K9); the device is kept so that
-// its revocation finds its connection.
-type Identity struct {
-	Device pairing.DeviceID // "" for the master token
-	Round  uint64           // revocations seen when the token was checked
-}
-
-// Desk is what the listener asks of the host.
-type Desk interface {
-	// Authenticate finds out whose token it is; ok is false for nobody's.
-	Authenticate(ctx context.Context, token secret.Text) (who Identity, ok bool)
+// Door decides who may come in. *host.Clients is one.
+type Door interface {
+	// Authenticate finds out whose token it is: host.ErrTokenUnknown for nobody's,
+	// any other error when that could not be found out.
+	Authenticate(ctx context.Context, token pairing.DeviceToken) (host.ClientIdentity, error)
 	// AttachClient registers an admitted client's link. ok is false when the
 	// device was revoked since Authenticate.
-	AttachClient(ctx context.Context, who Identity, link ports.ClientLink) (detach func(), ok bool)
-	// DeliverControl takes one control. An error refuses it.
+	AttachClient(ctx context.Context, who host.ClientIdentity, link ports.ClientLink) (detach func(), ok bool)
+	// AcceptsHost and AcceptsOrigin apply decision K8 to names other than this
+	// machine's own; a port is part of both.
+	AcceptsHost(host string) bool
+	AcceptsOrigin(origin string) bool
+	// NoPhone reports whether the owner wants no phone for now.
+	NoPhone() bool
+}
+
+// Pairing is what the two pairing paths ask for. *host.Clients is one. Whatever
+// fails, the wire has one answer for it.
+type Pairing interface {
+	AuthenticateMaster(ctx context.Context, token pairing.MasterToken) error
+	CountAttempt() bool // false: too many lately
+	Redeem(ctx context.Context, code pairing.Code, name string) (pairing.DeviceToken, pairing.Device, error)
+	CreateInvitation(ctx context.Context, server string) (i pairing.Invitation, replaced bool, err error)
+	CancelInvitation(ctx context.Context, id pairing.InvitationID) (cancelled bool, err error)
+	ActiveCode(code secret.Text) bool
+	Devices(ctx context.Context) ([]host.DeviceStatus, error)
+	Revoke(ctx context.Context, id pairing.DeviceID) error
+}
+
+// Controls takes what an admitted client commands. An error refuses it.
+type Controls interface {
 	DeliverControl(ctx context.Context, c nova.Control) error
-	// Redeem exchanges a code. Any error is the same answer on the wire.
-	Redeem(ctx context.Context, r nova.PairRedeem) (nova.PairReady, error)
-	// Administer answers a request on /client/pair-admin. Any error is the same
-	// answer on the wire.
-	Administer(ctx context.Context, r nova.PairRequest) (nova.Message, error)
-	// CountAttempt counts a first message on /client/pair; false: too many lately.
-	CountAttempt() bool
-	// HostAccepted and OriginAccepted apply decision K8; a port is part of both.
-	HostAccepted(host string) bool
-	OriginAccepted(origin string) bool
-	// PhonesPaused reports whether the owner wants no phone for now.
-	PhonesPaused() bool
-	// Refuse notes a refused attempt.
-	Refuse(cause admission.Cause, peer string)
+}
+
+// Deps is what the listener asks of the host.
+type Deps struct {
+	Door     Door
+	Pairing  Pairing
+	Controls Controls
+	// Refuse notes a refused attempt for the owner's list.
+	Refuse func(cause admission.Cause, peer string)
 }
 
 // Config is the listener's settings. The zero value of a number means its
@@ -78,7 +89,7 @@ const (
 
 // Server is the client listener: /client/v1, /client/pair and /client/pair-admin.
 type Server struct {
-	desk     Desk
+	deps     Deps
 	config   Config
 	tracker  *wsconn.Tracker
 	gate     *wsconn.Gate
@@ -95,7 +106,7 @@ type Server struct {
 }
 
 // New builds a server; Serve starts it.
-func New(desk Desk, config Config) *Server {
+func New(deps Deps, config Config) *Server {
 	if config.MaxConnections == 0 {
 		config.MaxConnections = DefaultConnections
 	}
@@ -106,7 +117,7 @@ func New(desk Desk, config Config) *Server {
 		config.Keepalive = defaultKeepalive
 	}
 	s := &Server{
-		desk: desk, config: config,
+		deps: deps, config: config,
 		tracker: wsconn.NewTracker(config.MaxConnections),
 		gate:    wsconn.NewGate(config.MaxConnections),
 		open:    make(map[sessions.ConnID]*session),

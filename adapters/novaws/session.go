@@ -13,8 +13,11 @@ import (
 	"unicode/utf8"
 
 	"plexus/adapters/wsconn"
+	"plexus/domain/host"
 	"plexus/domain/nova"
+	"plexus/domain/pairing"
 	"plexus/domain/playback"
+	"plexus/domain/secret"
 	"plexus/domain/sessions"
 )
 
@@ -28,11 +31,11 @@ type session struct {
 	socket *wsconn.Socket
 	log    *slog.Logger
 
-	nova    *sessions.Nova // the loop's alone
-	current message        // being worked on; the loop's alone
-	working bool           // current is set
-	who     Identity       // the loop's alone
-	detach  func()         // the loop's alone; nil until attached
+	nova    *sessions.Nova      // the loop's alone
+	current message             // being worked on; the loop's alone
+	working bool                // current is set
+	who     host.ClientIdentity // the loop's alone
+	detach  func()              // the loop's alone; nil until attached
 
 	ctx     context.Context // ends with the connection
 	cancel  context.CancelFunc
@@ -186,10 +189,10 @@ func (c *session) call(call sessions.Call) {
 func (c *session) answer(call sessions.Call) func(*sessions.Nova) sessions.Effects {
 	switch call := call.(type) {
 	case sessions.CheckToken:
-		who, known := c.server.desk.Authenticate(c.ctx, call.Token)
+		who, verdict := c.authenticate(call.Token)
 		return func(n *sessions.Nova) sessions.Effects {
 			c.who = who
-			return n.TokenChecked(known)
+			return n.TokenChecked(verdict)
 		}
 	case sessions.ClaimPlace:
 		granted := c.server.claim(c)
@@ -206,9 +209,25 @@ func (c *session) answer(call sessions.Call) func(*sessions.Nova) sessions.Effec
 	return func(n *sessions.Nova) sessions.Effects { return n.Stop(sessions.Internal) }
 }
 
+// authenticate finds out whose token it is. Not being able to is no rejection: a
+// client forgets its credentials over one.
+func (c *session) authenticate(token secret.Text) (host.ClientIdentity, sessions.TokenVerdict) {
+	who, err := c.server.deps.Door.Authenticate(c.ctx, pairing.DeviceToken{Text: token})
+	switch {
+	case err == nil:
+		return who, sessions.TokenKnown
+	case errors.Is(err, host.ErrTokenUnknown):
+		return who, sessions.TokenUnknown
+	}
+	if c.ctx.Err() == nil {
+		c.log.Error("a token could not be checked", "error", err)
+	}
+	return who, sessions.TokenUnchecked
+}
+
 // admit registers the client with the host, in the loop, where its link lives.
 func (c *session) admit(n *sessions.Nova) sessions.Effects {
-	detach, ok := c.server.desk.AttachClient(c.ctx, c.who, c)
+	detach, ok := c.server.deps.Door.AttachClient(c.ctx, c.who, c)
 	if !ok {
 		return n.Stop(sessions.DeviceRevoked)
 	}
@@ -226,7 +245,7 @@ func (c *session) deliver(control nova.Control) (err error) {
 			err = errPanicked
 		}
 	}()
-	return c.server.desk.DeliverControl(c.ctx, control)
+	return c.server.deps.Controls.DeliverControl(c.ctx, control)
 }
 
 // readLoop fills the inbox until the socket or a rule ends it.

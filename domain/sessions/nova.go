@@ -152,15 +152,29 @@ func (n *Nova) greet(b []byte) Effects {
 	return n.call(checkingToken, CheckToken{hello.Token})
 }
 
+// TokenVerdict is the answer to CheckToken.
+type TokenVerdict uint8
+
+// The verdicts.
+const (
+	TokenKnown     TokenVerdict = iota + 1
+	TokenUnknown                // nobody's: 4003, upon which clients erase their credentials
+	TokenUnchecked              // it could not be found out: our fault, and never 4003
+)
+
 // TokenChecked answers CheckToken. What else is wrong with the hello counts only
 // now, so that nobody learns of it without a token.
-func (n *Nova) TokenChecked(known bool) Effects {
+func (n *Nova) TokenChecked(verdict TokenVerdict) Effects {
 	if !n.answered(checkingToken) {
 		return Effects{}
 	}
 	n.hello.Token = secret.Text{} // not needed any more
-	if !known {
+	switch verdict {
+	case TokenKnown:
+	case TokenUnknown:
 		return n.retire(AuthRejected)
+	default:
+		return n.retire(Internal)
 	}
 	switch n.hello.Fault {
 	case nova.HelloVersion:
