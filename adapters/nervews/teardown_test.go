@@ -210,3 +210,38 @@ func TestShutdown_DoesNotWaitForAHandshake(t *testing.T) {
 		})
 	}
 }
+
+// slowGoodbye is a link whose peer takes its time with the goodbye.
+type slowGoodbye struct {
+	scriptedLink
+	cutShort bool
+}
+
+func (l *slowGoodbye) Close(sessions.CloseReason) {
+	select {
+	case <-l.closed:
+		l.cutShort = true
+	case <-time.After(1500 * time.Millisecond):
+	}
+	l.Cut()
+}
+
+func (l *slowGoodbye) ReadFrame() (framing.Header, []byte, error) {
+	<-l.closed
+	return framing.Header{}, nil, &EndError{Reason: sessions.ClientGone}
+}
+
+// TestGoodbye_HasALimitOfItsOwn: what the flush may take is not taken from it.
+func TestGoodbye_HasALimitOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		link := &slowGoodbye{scriptedLink: scriptedLink{closed: make(chan struct{})}}
+		s := NewSession(link, openDesk{}, admission.Peer{}, Timing{}, slog.New(slog.DiscardHandler))
+		var running sync.WaitGroup
+		running.Go(s.Run)
+		s.Close(sessions.Shutdown)
+		running.Wait()
+		if link.cutShort {
+			t.Error("the session cut the goodbye short")
+		}
+	})
+}
