@@ -1,0 +1,132 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"plexus/domain/pairing"
+)
+
+func authorities(c *Clients) string {
+	s := ""
+	for _, h := range c.AcceptedHosts() {
+		s += h.Server.Authority()
+		if h.Public {
+			s += "(public)"
+		}
+		s += " "
+	}
+	return s
+}
+
+func TestK8_InvitationsMakeTheirHostsAccepted(t *testing.T) {
+	d := newDesk(t)
+	if d.HostAccepted("box.tail1234.ts.net") || d.OriginAccepted("https://box.tail1234.ts.net") || len(d.AcceptedHosts()) != 0 {
+		t.Error("with nothing set, a host is accepted")
+	}
+	d.invite()
+	d.invite()
+	if _, _, err := d.CreateInvitation(t.Context(), "wss://192.168.1.7:8443"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // and after a restart
+		if got := authorities(d.Clients); got != "box.tail1234.ts.net 192.168.1.7:8443 " {
+			t.Fatalf("accepted are %s", got)
+		}
+		for header, want := range map[string]bool{
+			"box.tail1234.ts.net": true, "BOX.tail1234.ts.net:443": true, "box.tail1234.ts.net:8443": true, "192.168.1.7": true,
+			"": false, "evil.example": false, "box.tail1234.ts.net.evil.example": false, "x@box.tail1234.ts.net": false,
+			"box.tail1234.ts.net/x": false, "127.0.0.1": false, ".": false,
+		} {
+			if got := d.HostAccepted(header); got != want {
+				t.Errorf("Host %q: %v", header, got)
+			}
+		}
+		for header, want := range map[string]bool{
+			"https://box.tail1234.ts.net": true, "https://192.168.1.7:8443": true,
+			"https://192.168.1.7": false, "http://box.tail1234.ts.net": false, "https://box.tail1234.ts.net:8443": false,
+			"null": false, "": false, "https://BOX.tail1234.ts.net": false, "wss://box.tail1234.ts.net": false,
+		} {
+			if got := d.OriginAccepted(header); got != want {
+				t.Errorf("Origin %q: %v", header, got)
+			}
+		}
+		d.restart(ClientOptions{})
+	}
+	if err := d.RemoveAcceptedHost(t.Context(), "box.tail1234.ts.net"); err != nil {
+		t.Fatal(err)
+	}
+	if d.HostAccepted("box.tail1234.ts.net") || authorities(d.Clients) != "192.168.1.7:8443 " {
+		t.Errorf("after a removal: %s", authorities(d.Clients))
+	}
+}
+
+func TestK8_AcceptedHostsAreBounded(t *testing.T) {
+	d := newDesk(t)
+	for n := range MaxAcceptedHosts + 1 {
+		if _, _, err := d.CreateInvitation(t.Context(), fmt.Sprintf("wss://box%d.example", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := len(d.AcceptedHosts()); got != MaxAcceptedHosts || d.HostAccepted("box0.example") || !d.HostAccepted("box32.example") {
+		t.Errorf("%d hosts, the oldest accepted: %v", got, d.HostAccepted("box0.example"))
+	}
+}
+
+func TestG4_PublicURLComesFromOutsideOrFromThePage(t *testing.T) {
+	d := newDesk(t)
+	if _, _, ok := d.PublicURL(); ok {
+		t.Error("with nothing set there is a public URL")
+	}
+	var bad *pairing.AddressError
+	if err := d.SetPublicURL(t.Context(), "wss://localhost"); !errors.As(err, &bad) {
+		t.Errorf("a bad address: %v", err)
+	}
+	changed := d.Changed()
+	if err := d.SetPublicURL(t.Context(), "wss://box.example/"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-changed:
+	default:
+		t.Error("nobody was told of the new address")
+	}
+	d.restart(ClientOptions{})
+	if s, fixed, ok := d.PublicURL(); s.String() != "wss://box.example/client/v1" || fixed || !ok || authorities(d.Clients) != "box.example(public) " {
+		t.Errorf("%v, fixed %v, %v; accepted are %s", s, fixed, ok, authorities(d.Clients))
+	}
+	d.restart(ClientOptions{PublicURL: "wss://fixed.example:8443"})
+	if s, fixed, _ := d.PublicURL(); s.Authority() != "fixed.example:8443" || !fixed {
+		t.Errorf("%v, fixed %v", s, fixed)
+	}
+	if err := d.SetPublicURL(t.Context(), "wss://box.example"); !errors.Is(err, ErrSettingFixed) {
+		t.Errorf("over a fixed one: %v, want ErrSettingFixed", err)
+	}
+	d.restart(ClientOptions{})
+	if err := d.SetPublicURL(t.Context(), ""); err != nil || authorities(d.Clients) != "" {
+		t.Errorf("taken away: %v; accepted are %s", err, authorities(d.Clients))
+	}
+	for _, key := range []string{keyPublicURL, keyAcceptedHosts} {
+		if err := d.settings.PutSetting(t.Context(), key, "nonsense with blanks"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.restart(ClientOptions{}) // a damaged setting keeps no host from starting
+	if _, err := NewClients(t.Context(), d.deps, ClientOptions{Master: d.master.Hash(), PublicURL: "http://x"}); !errors.As(err, &bad) {
+		t.Errorf("a bad address from outside: %v", err)
+	}
+}
+
+func TestK8_NoPhoneIsRemembered(t *testing.T) {
+	d := newDesk(t)
+	for _, on := range []bool{true, false} {
+		if err := d.SetNoPhone(t.Context(), on); err != nil {
+			t.Fatal(err)
+		}
+		d.restart(ClientOptions{})
+		if d.NoPhone() != on {
+			t.Errorf("no phone is %v, want %v", d.NoPhone(), on)
+		}
+	}
+}
