@@ -18,7 +18,7 @@ import (
 // wrong one before the upgrade itself is right.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case s.stopping.Load() || wsconn.Refused(r):
+	case s.shell.Full(r):
 		answer(w, http.StatusServiceUnavailable)
 	case !s.hosts.Load().allows(r.Host):
 		s.refuse(w, r, admission.WrongHost)
@@ -56,8 +56,8 @@ func (s *Server) sameUser(r *http.Request) bool {
 	if s.config.PeerIsOurs == nil {
 		return true
 	}
-	conn, ok := r.Context().Value(connKey{}).(net.Conn)
-	if !ok {
+	conn := wsconn.ConnOf(r)
+	if conn == nil {
 		return false
 	}
 	ours, err := s.config.PeerIsOurs(conn)
@@ -103,7 +103,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !s.tracker.Reserve() {
-		if !s.stopping.Load() {
+		if !s.shell.Stopping() {
 			s.desk.Refuse(admission.TooMany, verdict.Peer.Origin)
 		}
 		answer(w, http.StatusServiceUnavailable)

@@ -4,17 +4,13 @@ package nervews
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"sync/atomic"
-	"time"
 
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
-	"plexus/domain/sessions"
 	"plexus/ports"
 )
 
@@ -40,12 +36,6 @@ type Config struct {
 	PeerIsOurs func(net.Conn) (bool, error)
 }
 
-// Limits of the HTTP handshake.
-const (
-	handshakeLimit = 5 * time.Second
-	headerLimit    = 12 << 10 // net/http adds 4 KiB of slack: 16 KiB in all
-)
-
 // Defaults of the caps (decision G12).
 const (
 	DefaultConnections = 1024
@@ -54,14 +44,12 @@ const (
 
 // Server is the NERVE WebSocket listener.
 type Server struct {
-	desk     Desk
-	config   Config
-	tracker  *wsconn.Tracker
-	gate     *wsconn.Gate
-	http     *http.Server
-	hosts    atomic.Pointer[hostRule]
-	stopping atomic.Bool
-	numbers  atomic.Uint64 // connections so far, for the log
+	desk    Desk
+	config  Config
+	shell   *wsconn.Server
+	tracker *wsconn.Tracker // the shell's
+	hosts   atomic.Pointer[hostRule]
+	numbers atomic.Uint64 // connections so far, for the log
 }
 
 // New builds a server; Serve starts it.
@@ -75,54 +63,26 @@ func New(desk Desk, config Config) *Server {
 	if config.Limits == (wsconn.Limits{}) {
 		config.Limits = wsconn.DefaultLimits()
 	}
-	s := &Server{
-		desk:    desk,
-		config:  config,
-		tracker: wsconn.NewTracker(config.MaxConnections),
-		gate:    wsconn.NewGate(config.MaxHandshakes),
-	}
-	s.http = &http.Server{
-		Handler:           s,
-		ReadHeaderTimeout: handshakeLimit,
-		ReadTimeout:       handshakeLimit,
-		WriteTimeout:      2 * handshakeLimit,
-		MaxHeaderBytes:    headerLimit,
-		// OPTIONS * is a request like any other: the Host rule holds for it too.
-		DisableGeneralOptionsHandler: true,
-		ErrorLog:                     slog.NewLogLogger(config.Log.Handler(), slog.LevelDebug),
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			return s.gate.ConnContext(context.WithValue(ctx, connKey{}, c), c)
-		},
-	}
-	s.http.SetKeepAlivesEnabled(false)
+	s := &Server{desk: desk, config: config}
+	s.shell = wsconn.NewServer(s, config.MaxConnections, config.MaxHandshakes, config.Log)
+	s.tracker = s.shell.Tracker
 	return s
 }
-
-type connKey struct{}
 
 // Serve accepts connections on ln until Shutdown. It returns nil after one.
 func (s *Server) Serve(ln net.Listener) error {
 	s.hosts.Store(newHostRule(ln.Addr()))
-	err := s.http.Serve(s.gate.Listener(ln))
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
+	if err := s.shell.Serve(ln); err != nil {
+		return fmt.Errorf("serve NERVE over WebSocket: %w", err)
 	}
-	return fmt.Errorf("serve NERVE over WebSocket: %w", err)
+	return nil
 }
 
 // Shutdown refuses new upgrades with 503, ends every session with 1001 and
 // waits for them, or for ctx.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.stopping.Store(true)
-	s.tracker.CloseAll(sessions.Shutdown)
-	// net/http would wait five seconds for a connection that never sent a byte.
-	brief, cancel := context.WithTimeout(ctx, wsconn.CloseLimit)
-	defer cancel()
-	if err := s.http.Shutdown(brief); err != nil {
-		_ = s.http.Close() // handshakes that did not end by themselves
-	}
-	if err := s.tracker.Wait(ctx); err != nil {
-		return fmt.Errorf("wait for NERVE connections: %w", err)
+	if err := s.shell.Shutdown(ctx); err != nil {
+		return fmt.Errorf("shut the NERVE listener down: %w", err)
 	}
 	return nil
 }

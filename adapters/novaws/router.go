@@ -23,7 +23,7 @@ const (
 // path is a close code.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case s.stopping.Load() || wsconn.Refused(r):
+	case s.shell.Full(r):
 		tell(w, http.StatusServiceUnavailable, "Plexus has no place for this connection now.")
 	case !s.hostAccepted(r.Host):
 		s.deps.Refuse(admission.WrongHost, "")

@@ -2,11 +2,9 @@ package novaws
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -82,21 +80,17 @@ type Config struct {
 const (
 	DefaultConnections = 64
 	defaultKeepalive   = 20 * time.Second
-	headerLimit        = 12 << 10 // net/http adds 4 KiB of slack
-	handshakeLimit     = 5 * time.Second
 	retireLimit        = 500 * time.Millisecond // for a retired client's closing handshake
 )
 
 // Server is the client listener: /client/v1, /client/pair and /client/pair-admin.
 type Server struct {
-	deps     Deps
-	config   Config
-	tracker  *wsconn.Tracker
-	gate     *wsconn.Gate
-	http     *http.Server
-	stopping atomic.Bool
-	numbers  atomic.Uint64
-	port     atomic.Pointer[string]
+	deps    Deps
+	config  Config
+	shell   *wsconn.Server
+	tracker *wsconn.Tracker // the shell's
+	numbers atomic.Uint64
+	port    atomic.Pointer[string]
 
 	mu    sync.Mutex
 	place sessions.Place
@@ -116,23 +110,9 @@ func New(deps Deps, config Config) *Server {
 	if config.Keepalive == 0 {
 		config.Keepalive = defaultKeepalive
 	}
-	s := &Server{
-		deps: deps, config: config,
-		tracker: wsconn.NewTracker(config.MaxConnections),
-		gate:    wsconn.NewGate(config.MaxConnections),
-		open:    make(map[sessions.ConnID]*session),
-	}
-	s.http = &http.Server{
-		Handler:                      s,
-		ReadHeaderTimeout:            handshakeLimit,
-		ReadTimeout:                  handshakeLimit,
-		WriteTimeout:                 2 * handshakeLimit,
-		MaxHeaderBytes:               headerLimit,
-		DisableGeneralOptionsHandler: true,
-		ErrorLog:                     slog.NewLogLogger(config.Log.Handler(), slog.LevelDebug),
-		ConnContext:                  s.gate.ConnContext,
-	}
-	s.http.SetKeepAlivesEnabled(false)
+	s := &Server{deps: deps, config: config, open: make(map[sessions.ConnID]*session)}
+	s.shell = wsconn.NewServer(s, config.MaxConnections, config.MaxConnections, config.Log)
+	s.tracker = s.shell.Tracker
 	return s
 }
 
@@ -141,25 +121,17 @@ func (s *Server) Serve(ln net.Listener) error {
 	if _, port, err := net.SplitHostPort(ln.Addr().String()); err == nil {
 		s.port.Store(&port)
 	}
-	err := s.http.Serve(s.gate.Listener(ln))
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
+	if err := s.shell.Serve(ln); err != nil {
+		return fmt.Errorf("serve clients: %w", err)
 	}
-	return fmt.Errorf("serve clients: %w", err)
+	return nil
 }
 
 // Shutdown refuses new upgrades with 503, ends every connection with 1001 and
 // waits for them, or for ctx.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.stopping.Store(true)
-	s.tracker.CloseAll(sessions.Shutdown)
-	brief, cancel := context.WithTimeout(ctx, wsconn.CloseLimit)
-	defer cancel()
-	if err := s.http.Shutdown(brief); err != nil {
-		_ = s.http.Close() // handshakes that did not end by themselves
-	}
-	if err := s.tracker.Wait(ctx); err != nil {
-		return fmt.Errorf("wait for clients: %w", err)
+	if err := s.shell.Shutdown(ctx); err != nil {
+		return fmt.Errorf("shut the client listener down: %w", err)
 	}
 	return nil
 }

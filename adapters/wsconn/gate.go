@@ -3,7 +3,6 @@ package wsconn
 import (
 	"context"
 	"net"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -33,18 +32,12 @@ func NewGate(max int) *Gate { return &Gate{max: max} }
 // Listener wraps ln.
 func (g *Gate) Listener(ln net.Listener) net.Listener { return &gatedListener{Listener: ln, gate: g} }
 
-// ConnContext is an http.Server.ConnContext that lets Refused find its answer.
-func (g *Gate) ConnContext(ctx context.Context, c net.Conn) context.Context {
+// connContext is an http.Server.ConnContext that marks the refused.
+func (g *Gate) connContext(ctx context.Context, c net.Conn) context.Context {
 	if gc, ok := c.(*gatedConn); ok && gc.refused {
 		return context.WithValue(ctx, refusedKey{}, true)
 	}
 	return ctx
-}
-
-// Refused reports whether the request came over a connection beyond the limit.
-func Refused(r *http.Request) bool {
-	refused, _ := r.Context().Value(refusedKey{}).(bool)
-	return refused
 }
 
 type refusedKey struct{}

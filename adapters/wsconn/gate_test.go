@@ -60,11 +60,11 @@ func (g *gateway) knock() (client, server net.Conn) {
 // served reports whether the request of c would be served; else it gets 503.
 func (g *gateway) served(t *testing.T, c net.Conn) bool {
 	t.Helper()
-	r, err := http.NewRequestWithContext(g.gate.ConnContext(t.Context(), c), http.MethodGet, "/", nil)
+	r, err := http.NewRequestWithContext(g.gate.connContext(t.Context(), c), http.MethodGet, "/", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return !Refused(r)
+	return !(&Server{gate: g.gate}).Full(r)
 }
 
 // isClosed reports whether the other end of c is closed.
