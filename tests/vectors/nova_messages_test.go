@@ -1,0 +1,178 @@
+package vectors_test
+
+import (
+	"reflect"
+	"testing"
+
+	"plexus/domain/nova"
+)
+
+func TestN3_N8_N10_HelloVectors(t *testing.T) {
+	faults := map[nova.HelloFault]string{nova.HelloVersion: "version", nova.HelloMedia: "media", nova.HelloLanguage: "language"}
+	eachMessage(t, "host", "hello", func(t *testing.T, v messageVector) {
+		h, err := nova.DecodeHello(v.bytes(t))
+		switch {
+		case err != nil:
+			expectVerdict(t, v, "refuse", nil)
+			return
+		case h.Token.Reveal() != "0123456789abcdef0123456789abcdef":
+			t.Fatal("token lost")
+		case h.Fault != nova.HelloFine:
+			expectVerdict(t, v, "unsupported", nil)
+			if faults[h.Fault] != v.Fault {
+				t.Fatalf("fault %q, want %q", faults[h.Fault], v.Fault)
+			}
+			return
+		}
+		if string(h.Language) != v.Language || h.Personal != v.Personal {
+			t.Fatalf("language %q, personal %v", h.Language, h.Personal)
+		}
+		written, err := nova.AppendHello(nil, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectVerdict(t, v, "accept", written)
+	})
+}
+
+func TestN20_EnvelopeVectors(t *testing.T) {
+	eachMessage(t, "host", "command", func(t *testing.T, v messageVector) {
+		c, err := nova.DecodeCommand(v.bytes(t))
+		if err != nil {
+			expectVerdict(t, v, "refuse", nil)
+			return
+		}
+		expectVerdict(t, v, "accept", nil)
+		if c.RequestID == "" || c.ConnectionID == "" || c.Payload[0] != '{' {
+			t.Fatalf("%+v", c)
+		}
+	})
+}
+
+func TestN20_N66_N67_ControlVectors(t *testing.T) {
+	admissions := map[string]nova.Admission{
+		"admitted": nova.MethodAdmitted, "not admitted": nova.MethodNotAdmitted, "unknown": nova.MethodUnknown,
+	}
+	eachMessage(t, "host", "control", func(t *testing.T, v messageVector) {
+		c, err := nova.DecodeControl(v.bytes(t))
+		if err != nil {
+			expectVerdict(t, v, "refuse", nil)
+			return
+		}
+		command, err := nova.AppendCommand(nil, "r", "c", c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		envelope, err := nova.DecodeCommand(command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectVerdict(t, v, "accept", envelope.Payload)
+		if again, err := nova.DecodeControl(envelope.Payload); err != nil || !reflect.DeepEqual(again, c) {
+			t.Fatalf("read again: %+v, %v; want %+v", again, err, c)
+		}
+		if p, ok := c.(nova.PersonalCommand); ok && nova.MethodAdmission(p.Method) != admissions[v.Admission] {
+			t.Fatalf("%s: admission %v, want %s", p.Method, nova.MethodAdmission(p.Method), v.Admission)
+		}
+	})
+}
+
+func TestN68_N72_PairingRequestVectors(t *testing.T) {
+	check := func(t *testing.T, v messageVector, r nova.PairRequest, err error) {
+		if err != nil {
+			expectVerdict(t, v, "refuse", nil)
+			return
+		}
+		written, err := nova.AppendPairRequest(nil, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectVerdict(t, v, "accept", written)
+	}
+	eachMessage(t, "host", "pair", func(t *testing.T, v messageVector) {
+		r, err := nova.DecodePairRedeem(v.bytes(t))
+		check(t, v, r, err)
+	})
+	eachMessage(t, "host", "pair-admin", func(t *testing.T, v messageVector) {
+		r, err := nova.DecodePairAdmin(v.bytes(t))
+		check(t, v, r, err)
+	})
+}
+
+func TestPairingAnswerVectors(t *testing.T) {
+	eachMessage(t, "client", "pair-answer", func(t *testing.T, v messageVector) {
+		m, err := nova.DecodePairAnswer(v.bytes(t))
+		if err != nil {
+			expectVerdict(t, v, "refuse", nil)
+			return
+		}
+		written, err := nova.Append(nil, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectVerdict(t, v, "accept", written)
+	})
+}
+
+func TestN40_N43_N44_N88_MessageVectors(t *testing.T) {
+	eachMessage(t, "client", "message", func(t *testing.T, v messageVector) {
+		m, err := nova.DecodeMessage(v.bytes(t))
+		if err != nil {
+			expectVerdict(t, v, "refuse", nil)
+			return
+		}
+		if _, ok := m.(nova.Unknown); ok {
+			expectVerdict(t, v, "ignore", nil)
+			return
+		}
+		written, err := nova.Append(nil, m)
+		switch {
+		case v.Verdict == "no card":
+			if pending(m) {
+				t.Fatal("a card is shown")
+			}
+		case v.Verdict == "accept" && v.Exact:
+			if err != nil {
+				t.Fatal(err)
+			}
+			expectVerdict(t, v, "accept", written)
+		default:
+			expectVerdict(t, v, "accept", nil)
+		}
+	})
+}
+
+// pending reports whether m shows a card to answer.
+func pending(m nova.Message) bool {
+	switch m := m.(type) {
+	case nova.ProjectState:
+		return m.Pending.Set
+	case nova.ExecutorApproval:
+		return m.Pending.Set
+	}
+	return true
+}
+
+// pairVector is one entry of normalisation.json.
+type pairVector struct{ Name, First, Second, Verdict string }
+
+func TestN14_N15_NormalisationVectors(t *testing.T) {
+	for _, v := range loadNova[pairVector](t, "normalisation.json", 24) {
+		t.Run(v.Name, func(t *testing.T) {
+			first, err := nova.DecodeControl([]byte(v.First))
+			if err != nil {
+				t.Fatal(err)
+			}
+			verdict := "fault"
+			if second, err := nova.DecodeControl([]byte(v.Second)); err == nil {
+				verdict = "different"
+				if nova.Normalise(first) == nova.Normalise(second) {
+					verdict = "same"
+				}
+			}
+			if verdict != v.Verdict {
+				t.Fatalf("verdict %q, want %q", verdict, v.Verdict)
+			}
+		})
+	}
+}
