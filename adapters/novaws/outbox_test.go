@@ -508,6 +508,11 @@ func TestOutbox_SuppressesARepeatedDetail(t *testing.T) {
 	if got := tell("w2", "reads"); got != queued {
 		t.Errorf("a detail that was evicted is %d when it comes again", got)
 	}
+	o.release()
+	o.admit(playback.Fence{})
+	if got := tell("w2", "reads"); got != queued {
+		t.Errorf("a detail that the last client was told is %d for the next", got)
+	}
 }
 
 func TestOutbox_OwnsWhatItIsGiven(t *testing.T) {
