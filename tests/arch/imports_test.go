@@ -30,6 +30,9 @@ var anything []string
 // wire is the WebSocket library.
 const wire = "github.com/coder/websocket"
 
+// templates is the library that generated views use.
+const templates = "github.com/a-h/templ"
+
 // table is the map of the house. The first row that matches a folder counts,
 // and a folder without a row fails: a new package is a decision.
 func table() []row {
@@ -72,6 +75,8 @@ func table() []row {
 		{"adapters/hostfiles", []string{"domain/admission", "domain/pairing", "domain/secret", "ports"}, anything, []string{"golang.org/x/sys"},
 			"files, locks and sockets of this machine know the token's type and its port, nothing else of the core"},
 		{"adapters/qr", nil, anything, []string{"github.com/skip2/go-qrcode"}, "a drawing of a text knows nothing of what the text is for"},
+		{"web", nil, anything, []string{templates}, "a view draws the values it is given and knows nothing of the host"},
+		{"web/stories", []string{"web", "adapters/qr"}, anything, []string{templates}, "canned pages show a real code"},
 		{"sql", nil, []string{"embed"}, nil, "migrations are data"},
 		{"cmd/...", []string{"..."}, anything, []string{""}, "the wiring sees everything"},
 		{"tests/...", []string{"..."}, anything, []string{""}, "tests of the whole see everything"},
@@ -79,7 +84,7 @@ func table() []row {
 }
 
 // testExtras may be imported by any test file on top of its folder's row.
-var testExtras = []string{"domain/...", "ports", "ports/portstest", "adapters/memory", "adapters/wsconn/wstest"}
+var testExtras = []string{"domain/...", "ports", "ports/portstest", "adapters/memory", "adapters/wsconn/wstest", "web/stories"}
 
 // testThird are the third-party modules of test files: one finds leaked
 // goroutines, the other reads QR codes back.

@@ -6,6 +6,7 @@
 package arch
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -35,6 +36,7 @@ type source struct {
 
 func (s source) dir() string         { return path.Dir(s.path) }
 func (s source) isTest() bool        { return strings.HasSuffix(s.path, "_test.go") }
+func (s source) generated() bool     { return bytes.HasPrefix(s.text, []byte("// Code generated ")) }
 func (s source) under(d string) bool { return s.path == d || strings.HasPrefix(s.path, d+"/") }
 
 // at says where a node is, for a finding.

@@ -30,8 +30,8 @@ const looks = `(() => {
 		if ([...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())) test("text", style.color, ground(e), 4.5);
 		if (e.placeholder) test("placeholder", getComputedStyle(e, "::placeholder").color, ground(e), 4.5);
 		if (e.value && e.type !== "checkbox") test("value", style.color, ground(e), 4.5);
-		if (e.matches(".box, input:not(.switch), select, .button:enabled:not(.primary)")) test("edge", style.borderTopColor, ground(e.parentElement), 3);
-		if (e.matches(".switch:enabled, .button.primary:enabled")) test("face", style.backgroundColor, ground(e.parentElement), 3);
+		if (e.matches(".box, input:not(.switch, [type=hidden]), select, textarea, :is(.button, body:is(.app, .door) button):not(:disabled, .primary, .quiet, .switch)")) test("edge", style.borderTopColor, ground(e.parentElement), 3);
+		if (e.matches(".switch:enabled, :is(.button, body:is(.app, .door) button).primary:not(:disabled)")) test("face", style.backgroundColor, ground(e.parentElement), 3);
 		const box = e.getBoundingClientRect();
 		if (box.left < -0.5 || box.right > innerWidth + 0.5) faults.push(name + ": from " + box.left + " to " + box.right);
 		const scrolls = style.overflowX === "auto" || style.overflowX === "scroll";

@@ -1,0 +1,118 @@
+// Everything works without this script. It signs in from the link of
+// `plexus open`, finds the session again, keeps pages fresh and copies text.
+"use strict";
+
+const home = "plexus.session";
+
+function signIn() {
+  const secret = location.hash.startsWith("#open=") ? location.hash.slice(6) : "";
+  const known = localStorage.getItem(home);
+  if (secret) {
+    // The secret leaves the address bar and the history before anything else.
+    history.replaceState(null, "", location.pathname);
+    document.getElementById("working").hidden = false;
+    document.getElementById("secret").value = secret;
+    document.getElementById("by-link").submit();
+  } else if (known && location.pathname.startsWith(known)) {
+    localStorage.removeItem(home); // it led here, so the session has ended
+  } else if (known && location.pathname === "/" && !location.search) {
+    location.replace(known);
+  }
+}
+
+// A page of a session.
+function session(base) {
+  localStorage.setItem(home, base);
+  const lost = document.getElementById("lost");
+  const shown = new Map();
+  let source = null;
+  let busy = false;
+  let again = false;
+  let last = Date.now();
+  let overdue = 0;
+
+  const parts = () => document.querySelectorAll("[data-live]");
+  for (const part of parts()) shown.set(part.id, part.outerHTML);
+
+  // What has the focus must have it again when its part is replaced.
+  const name = (e) => e.id || [e.tagName, e.form?.action ?? e.href, e.textContent.trim()].join(" ");
+
+  function replace(part, fresh) {
+    shown.set(part.id, fresh.outerHTML);
+    const held = part.contains(document.activeElement) ? name(document.activeElement) : null;
+    part.replaceWith(fresh);
+    enhance(fresh);
+    if (held === null) return;
+    const next = [...fresh.querySelectorAll("a, button, textarea")].find((e) => name(e) === held);
+    (next ?? document.getElementById("content")).focus({ preventScroll: true });
+  }
+
+  // Nothing moves under a pointer that is about to press, for a few seconds.
+  function aiming() {
+    const aimed = document.querySelector("[data-live] :is(a, button):is(:hover, :active)");
+    overdue = aimed ? overdue || Date.now() : 0;
+    return aimed && Date.now() - overdue < 4000;
+  }
+
+  async function refresh() {
+    if (busy || aiming()) {
+      again = true;
+      return;
+    }
+    busy = true;
+    again = false;
+    try {
+      const answer = await fetch(location.href, { cache: "no-store" });
+      if (answer.status === 401) return location.reload();
+      if (!answer.ok) throw new Error("status " + answer.status);
+      const next = new DOMParser().parseFromString(await answer.text(), "text/html");
+      for (const part of parts()) {
+        const fresh = next.getElementById(part.id);
+        if (fresh && fresh.outerHTML !== shown.get(part.id)) replace(part, fresh);
+      }
+      last = Date.now();
+      lost.hidden = true;
+    } catch {
+      lost.hidden = false;
+    } finally {
+      busy = false;
+    }
+  }
+
+  // A hidden tab holds no connection: a browser opens only six to one host.
+  function listen() {
+    source?.close();
+    source = null;
+    if (document.hidden) return;
+    source = new EventSource(base + "events");
+    source.onopen = refresh;
+    source.onmessage = refresh;
+  }
+
+  document.addEventListener("visibilitychange", listen);
+  addEventListener("pageshow", (e) => e.persisted && listen());
+  addEventListener("pagehide", () => source?.close());
+  setInterval(() => {
+    if (document.hidden) return;
+    // Without a stream this is how the page learns; with one, times grow older.
+    const patience = source?.readyState === EventSource.OPEN ? 30_000 : 3000;
+    if (again || Date.now() - last > patience) refresh();
+  }, 1000);
+  listen();
+  enhance(document);
+}
+
+function enhance(root) {
+  for (const button of root.querySelectorAll("[data-copy]")) {
+    const label = button.textContent;
+    button.hidden = !navigator.clipboard;
+    button.onclick = async () => {
+      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).value);
+      button.textContent = document.body.dataset.copied;
+      setTimeout(() => (button.textContent = label), 2000);
+    };
+  }
+}
+
+if (document.body.dataset.base) session(document.body.dataset.base);
+else if (document.getElementById("by-link")) signIn();

@@ -1,0 +1,100 @@
+package stories
+
+import (
+	"math"
+	"time"
+
+	"plexus/web"
+)
+
+func (b *book) overview() {
+	f := b.frame(web.OverviewPlace)
+	b.add("overview", web.OverviewPage(f, b.busy()))
+	b.add("overview-new", web.OverviewPage(f, b.fresh()))
+	waiting := b.fresh()
+	waiting.Waiting = b.knocking()
+	waiting.Found = []web.FoundModel{{Name: "llama3.2:latest", BaseURL: "http://127.0.0.1:11434/v1", Server: "Ollama"}}
+	f.Waiting = len(waiting.Waiting)
+	b.add("overview-waiting", web.OverviewPage(f, waiting))
+	f.Waiting, f.Problem = 0, f.T.Broken
+	b.add("overview-trouble", web.OverviewPage(f, b.trouble()))
+}
+
+// fresh is a host that has just been started for the first time.
+func (b *book) fresh() web.Overview {
+	return web.Overview{
+		Version: "0.3.0", Started: b.before(90 * time.Second), DataDir: "~/.local/share/plexus", DatabaseBytes: 61_440,
+		Search: web.Service{Kind: "local", Reach: web.BuiltIn},
+		Model:  web.Service{Kind: "auto", Reach: web.NotFound},
+		Index:  web.Index{Enabled: true},
+	}
+}
+
+func (b *book) busy() web.Overview {
+	v := b.fresh()
+	v.Started, v.DatabaseBytes = b.before(3*day+7*hour), 48_300_000
+	v.Search = web.Service{Kind: "searxng", URL: "https://search.example.org", Reach: web.Reachable}
+	v.Model = web.Service{Kind: "openai", Name: "llama3.2", URL: "http://127.0.0.1:11434/v1", Reach: web.Reachable, Fixed: "model.name in config.toml"}
+	v.Index = web.Index{Enabled: true, Pages: 1284, Bytes: 21_600_000}
+	v.Address = web.Address{URL: "wss://box.tail1234.ts.net"}
+	v.Extensions, v.Phone, v.Steps = 2, "Ann’s phone", web.Steps{Extension: true, Phone: true}
+	v.Answered, v.Cancelled, v.Refused = 412, 17, 1
+	v.FirstResult = web.Latency{Count: 256, P50: 310 * time.Millisecond, P99: 1900 * time.Millisecond}
+	v.Answer = web.Latency{Count: 256, P50: 2400 * time.Millisecond, P99: 9700 * time.Millisecond, Recent: wave(60)}
+	v.Knocking = b.refusals()[:2]
+	return v
+}
+
+func (b *book) trouble() web.Overview {
+	v := b.busy()
+	v.Search.Reach, v.Search.Problem = web.Unreachable, "connection refused"
+	v.Search.Failures, v.Search.LastFailure, v.Search.LastCause = 3, b.before(4*time.Minute), "search unavailable: dial tcp: connection refused"
+	v.Model = web.Service{Kind: "none", Reach: web.Off, Fixed: "--model-kind"}
+	v.Index = web.Index{}
+	v.Address.Warning = "Nothing answers at this address."
+	v.Paused, v.Phone, v.Extensions = true, "", 0
+	v.Answer, v.FirstResult = web.Latency{}, web.Latency{}
+	v.Knocking = nil
+	return v
+}
+
+// wave makes n plausible durations.
+func wave(n int) []time.Duration {
+	out := make([]time.Duration, n)
+	for i := range out {
+		out[i] = time.Duration(2400+1700*math.Sin(float64(i)/3)+float64(i*137%900)) * time.Millisecond
+	}
+	return out
+}
+
+const (
+	chromeOrigin  = "chrome-extension://joodhdobialhnfopbcpkalkibgpkdnad"
+	firefoxOrigin = "moz-extension://9a1f6c0e-5f0a-4e0a-9a53-2f0b8a1c7d11"
+)
+
+func (b *book) knocking() []web.Extension {
+	return []web.Extension{
+		{ID: 4, Origin: chromeOrigin, Digits: "0427", State: web.ExtensionWaiting, FirstSeen: b.before(2 * time.Minute), LastSeen: b.before(4 * time.Second)},
+	}
+}
+
+func (b *book) extensions() {
+	f := b.frame(web.ExtensionsPlace)
+	f.Waiting, f.Notice = 1, f.T.Notices["removed"]
+	list := append(b.knocking(),
+		web.Extension{ID: 1, Origin: chromeOrigin, Digits: "8136", State: web.ExtensionAllowed, FirstSeen: b.before(20 * day), LastSeen: b.before(3 * time.Minute)},
+		web.Extension{ID: 2, Origin: firefoxOrigin, State: web.ExtensionByToken, FirstSeen: b.before(9 * day), LastSeen: b.before(26 * hour)},
+		web.Extension{ID: 3, Origin: "safari-web-extension://5E2B0C1A-1111-2222-3333-444455556666", Digits: "5501", State: web.ExtensionBlocked, FirstSeen: b.before(61 * day), LastSeen: b.before(45 * day)},
+	)
+	b.add("extensions", web.ExtensionsPage(f, web.Extensions{Extensions: list}))
+	b.add("extensions-empty", web.ExtensionsPage(b.frame(web.ExtensionsPlace), web.Extensions{}))
+}
+
+func (b *book) refusals() []web.Refusal {
+	return []web.Refusal{
+		{Cause: "web_origin", Peer: "https://evil.example", Advice: "A web page tried to connect; web pages are never let in.", Count: 38, First: b.before(2 * day), Last: b.before(6 * time.Minute)},
+		{Cause: "no_token", Advice: "A program tried to connect without the right host token; `plexus token path` says where the token is.", Count: 1, First: b.before(5 * hour), Last: b.before(5 * hour)},
+		{Cause: "key_waiting", Peer: chromeOrigin, Advice: "An extension is waiting for you: compare its four digits, then allow it.", Count: 12, First: b.before(hour), Last: b.before(hour)},
+		{Cause: "code_spent", Peer: "<script>alert(1)</script>", Advice: "A code was used a second time; make a new one.", Count: 2, First: b.before(day), Last: b.before(day)},
+	}
+}

@@ -1,0 +1,159 @@
+// Package stories holds every view of the owner's page in every state, with
+// canned values: for looking at, for golden files and for the tests in a browser.
+package stories
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"plexus/adapters/qr"
+	"plexus/web"
+)
+
+// Base is the prefix below which Handler serves the stories.
+const Base = "/story/"
+
+// Payload is the text of the code in the story "invitation".
+const Payload = `{"type":"nova.pair","version":1,"server":"wss://box.tail1234.ts.net/client/v1","code":"0123456789abcdef0123456789abcdef"}`
+
+// Story is one view in one state.
+type Story struct {
+	Name string // of the form view-state, or view alone for the usual state
+	View templ.Component
+}
+
+// book makes stories as seen at one moment.
+type book struct {
+	now     time.Time
+	stories []Story
+}
+
+// All gives every story, as seen at now.
+func All(now time.Time) ([]Story, error) {
+	b := &book{now: now}
+	b.signIn()
+	b.overview()
+	b.pairing()
+	if err := b.invitations(); err != nil {
+		return nil, err
+	}
+	b.devices()
+	b.extensions()
+	b.rest()
+	return b.stories, nil
+}
+
+func (b *book) add(name string, view templ.Component) {
+	b.stories = append(b.stories, Story{Name: name, View: view})
+}
+
+func (b *book) frame(here web.Place) web.Frame {
+	return web.Frame{T: web.English(), Base: Base, Here: here, Now: b.now}
+}
+
+func (b *book) before(d time.Duration) time.Time { return b.now.Add(-d) }
+
+const (
+	hour = time.Hour
+	day  = 24 * hour
+)
+
+func (b *book) signIn() {
+	t := web.English()
+	b.add("signin", web.SignInPage(web.SignIn{T: t}))
+	b.add("signin-wrong", web.SignInPage(web.SignIn{T: t, Problem: t.SignInBadCode}))
+	b.add("signin-left", web.SignInPage(web.SignIn{T: t, Left: true}))
+}
+
+func (b *book) pairing() {
+	const command = "tailscale serve --bg --https=443 http://127.0.0.1:18787"
+	f := b.frame(web.PairPlace)
+	address := web.Address{URL: "wss://box.tail1234.ts.net"}
+	b.add("pair", web.PairPage(f, web.PairStart{Address: address, Command: command}))
+	b.add("pair-offered", web.PairPage(f, web.PairStart{Offered: address.URL, Command: command}))
+	b.add("pair-unset", web.PairPage(f, web.PairStart{}))
+	b.add("pair-fault", web.PairPage(f, web.PairStart{
+		Offered: address.URL, Command: command, Typed: "ws://box/other",
+		Fault: "The address must begin with wss://, because phones connect with TLS only.",
+	}))
+	address.Warning = "Tailscale Serve forwards this name to port 9010, which is this page. It has to forward to the client listener, 127.0.0.1:18787."
+	address.Fixed = "public_url in config.toml"
+	b.add("pair-warning", web.PairPage(f, web.PairStart{Address: address, Command: command, Paused: true, Full: true}))
+}
+
+func (b *book) invitations() error {
+	matrix, err := qr.Encode(Payload)
+	if err != nil {
+		return fmt.Errorf("draw the code of the stories: %w", err)
+	}
+	f := b.frame(web.PairPlace)
+	f.Reload = 10
+	v := web.Invitation{
+		ID: "7", State: web.InvitationWaiting, Host: "box.tail1234.ts.net", Payload: Payload, Code: web.NewQRCode(matrix),
+		Created: b.before(20 * time.Second), Address: web.Address{URL: "wss://box.tail1234.ts.net"},
+	}
+	b.add("invitation", web.InvitationPage(f, v))
+	v.Legacy = true
+	b.add("invitation-expiry", web.InvitationPage(f, v))
+	v.Always, v.Paused = true, true
+	v.Address.Warning = "Nothing answers at this address yet."
+	b.add("invitation-warning", web.InvitationPage(f, v))
+	f.Reload = 0
+	v = web.Invitation{ID: "7", State: web.InvitationRedeemed, Host: v.Host, Device: "Ann’s phone"}
+	b.add("invitation-redeemed", web.InvitationPage(f, v))
+	v.Connected = true
+	b.add("invitation-connected", web.InvitationPage(f, v))
+	v.State = web.InvitationReplaced
+	b.add("invitation-replaced", web.InvitationPage(f, v))
+	v.State = web.InvitationCancelled
+	b.add("invitation-cancelled", web.InvitationPage(f, v))
+	v.State = web.InvitationGone
+	b.add("invitation-gone", web.InvitationPage(f, v))
+	return nil
+}
+
+func (b *book) devices() {
+	f := b.frame(web.DevicesPlace)
+	list := []web.Device{
+		{ID: "d1", Name: "Ann’s phone", Created: b.before(40 * day), LastSeen: b.before(time.Minute), Connected: true},
+		{ID: "d2", Name: "NameのiPhone", Created: b.before(3 * day), LastSeen: b.before(5 * hour)},
+		{ID: "d3", Name: "👨‍👩‍👧", Created: b.before(11 * time.Minute)},
+	}
+	hosts := []web.AcceptedHost{{Host: "box.tail1234.ts.net", Fixed: true}, {Host: "home.example.org:8443"}}
+	b.add("devices", web.DevicesPage(f, web.Devices{Devices: list, Hosts: hosts}))
+	b.add("devices-empty", web.DevicesPage(f, web.Devices{}))
+	b.add("devices-hostile", web.DevicesPage(f, web.Devices{Paused: true, Devices: []web.Device{
+		{ID: "d4", Name: "<img src=x onerror=alert(1)>", Created: b.now, LastSeen: b.now},
+		{ID: "d5", Name: `\u202egnp\x1b[2J`, Created: b.now, LastSeen: b.now},
+		{ID: "d6", Name: longName(), Created: b.now, LastSeen: b.now, Connected: true},
+	}, Hosts: []web.AcceptedHost{{Host: longName() + ".example.org"}}}))
+	b.add("confirm", web.ConfirmPage(f, web.Confirm{
+		Title: fmt.Sprintf(f.T.RevokeTitle, "Ann’s phone"), Lead: f.T.RevokeLead, Button: f.T.RevokeButton,
+		Action: "devices/d1/revoke", Back: web.DevicesPlace,
+	}))
+}
+
+func longName() string {
+	name := ""
+	for range 8 {
+		name += "unbrokenunbroken"
+	}
+	return name
+}
+
+func (b *book) rest() {
+	f := b.frame(web.RefusedPlace)
+	b.add("refused", web.RefusedPage(f, web.Refusals{Refusals: b.refusals()}))
+	b.add("refused-empty", web.RefusedPage(f, web.Refusals{}))
+	f = b.frame(web.SessionsPlace)
+	f.Notice = f.T.Notices["session-ended"]
+	b.add("sessions", web.SessionsPage(f, web.Sessions{Sessions: []web.Session{
+		{ID: "1", Browser: "Firefox on Linux", Created: b.before(2 * day), LastSeen: b.now, Expires: b.now.Add(88 * day), Current: true},
+		{ID: "2", Browser: "Chromium on Linux", Created: b.before(31 * day), LastSeen: b.before(9 * day), Expires: b.now.Add(59 * day)},
+	}}))
+	f = b.frame("")
+	f.Here = "nowhere"
+	b.add("fault", web.FaultPage(f, f.T.NotHere, f.T.NotHereLead))
+}

@@ -1,0 +1,213 @@
+package web
+
+// Words are all texts of the pages in one language. A text with a verb such as
+// %s is completed by the template that shows it.
+type Words struct {
+	Lang string // of the html element
+
+	Product, Skip, Navigation                                  string
+	Overview, Pair, Devices, Extensions, Refused, Sessions     string
+	SignOut, Back, Cancel, Copy, Copied, NeedsAttention        string
+	JustNow, MinuteAgo, MinutesAgo, HourAgo, HoursAgo          string
+	DayAgo, DaysAgo, Never, InFuture                           string
+	Seconds, Minutes, Hours, Days                              string
+	Lost, Broken, NotHere, NotHereLead, FixedBy, ServerProblem string
+
+	SignInTitle, SignInLead, SignInOpen, SignInOr, SignInCode, SignInCodeLead  string
+	SignInField, SignInButton, SignInLeft, SignInWorking, SignInNoScript       string
+	SignInBadCode, SignInBadLink, SignInEnded, SignInCommand, SignInPrint      string
+	StepsTitle, StepExtension, StepExtensionDone, StepPhone, StepPhoneDone     string
+	StepExtensionLead, StepPhoneLead, StepDone, StepOpen                       string
+	Waiting, WaitingLead, WaitingCompare, Allow, Remove, Forget, SeeAll        string
+	Services, Search, Model, Memory, PublicAddress                             string
+	SearchOff, SearchBuiltIn, SearchNone, ModelOff, ModelBuiltIn, ModelAdvice  string
+	SearchAdvice, IndexPages, IndexPage, IndexOff                              string
+	Answers, DoesNotAnswer, SwitchedOff, BuiltInState, NotSet, Set             string
+	Failed, FailedOnce, FoundModel, UseModel, NoAddress, SetAddress            string
+	Live, LiveExtensions, LivePhone, NoPhone, PhonesPaused, None               string
+	Work, FirstResult, FullAnswer, HalfWithin, NearlyAllWithin, ChartLabel     string
+	NoWork, NoWorkLead, Counts, Knocking, Nobody                               string
+	Program, Version, Uptime, Database, DataFolder                             string
+	PairTitle, PairLead, ShowCode, Where, UseOffered, OfferedLead, TypeAddress string
+	AddressField, AddressHint, UseTyped, AddressNeeded, Publish, PublishLead   string
+	ChangeAddress, ForgetAddress, PhonesFull, PairGuide                        string
+	PauseTitle, PauseLead, PausedWarning, PauseSwitch                          string
+
+	CodeTitle, CodeAlt, CodeGoesTo, CodeCheck, CodeStep1, CodeStep2, CodeStep3 string
+	CodeWaiting, CodeRedeemed, CodeReplaced, CodeCancelled, CodeGone           string
+	CodeRedeemedLead, CodeConnected, CodeReplacedLead, CodeCancelledLead       string
+	CodeGoneLead, CodeText, CodeTextLead, CodeCancel, CodeNew, CodeDevices     string
+	CodeLegacy, CodeLegacyLead, CodeLegacyUse, CodeLegacyOn, CodeLegacyOff     string
+
+	DevicesLead, NoDevices, NoDevicesLead, PairedSince, ConnectedNow         string
+	LastSeen, NeverConnected, NeverConnectedLead, Revoke, RevokeTitle        string
+	RevokeLead, RevokeButton, Hosts, HostsLead, HostFixed, HostRemove, Named string
+
+	ExtensionsLead, NoExtensions, NoExtensionsLead, Digits, NoDigits        string
+	StateWaiting, StateAllowed, StateByToken, StateBlocked, FirstSeen       string
+	LeadWaiting, LeadByToken, LeadBlocked, Chromium, Firefox, Safari, Other string
+
+	RefusedLead, NoRefused, NoRefusedLead, Times, Once, Since, AnyTool string
+	SessionsLead, ThisBrowser, SignedIn, Until, EndSession             string
+
+	Causes  map[string]string // short title of a refusal by its cause
+	Notices map[string]string // what an action did, by its name
+}
+
+// English gives the texts in English.
+func English() Words {
+	w := Words{Lang: "en"}
+	w.frame()
+	w.signIn()
+	w.overview()
+	w.pairing()
+	w.lists()
+	w.tables()
+	return w
+}
+
+func (w *Words) frame() {
+	w.Product, w.Skip, w.Navigation = "Plexus", "Skip to the content", "Pages"
+	w.Overview, w.Pair, w.Devices = "Overview", "Pair a phone", "Devices"
+	w.Extensions, w.Refused, w.Sessions = "Extensions", "Refused", "Sessions"
+	w.SignOut, w.Back, w.Cancel, w.Copy, w.Copied = "Sign out", "Back", "Cancel", "Copy", "Copied"
+	w.NeedsAttention = "%d waiting"
+	w.JustNow, w.MinuteAgo, w.MinutesAgo = "just now", "1 minute ago", "%d minutes ago"
+	w.HourAgo, w.HoursAgo, w.DayAgo, w.DaysAgo = "1 hour ago", "%d hours ago", "yesterday", "%d days ago"
+	w.Never, w.InFuture = "never", "later"
+	w.Seconds, w.Minutes, w.Hours, w.Days = "%d s", "%d min", "%d h %d min", "%d d %d h"
+	w.Lost = "Plexus does not answer. What you see may be out of date; this page will catch up by itself."
+	w.Broken = "Something went wrong. The log of Plexus says what."
+	w.NotHere, w.NotHereLead = "There is nothing here", "What you were looking for is gone, or never was at this address."
+	w.FixedBy = "Set by %s, so it is changed there."
+	w.ServerProblem = "That did not work"
+}
+
+func (w *Words) signIn() {
+	w.SignInTitle = "This page is for the owner of this machine"
+	w.SignInLead = "There is no password. You sign in from a terminal, because whoever can run Plexus there owns it."
+	w.SignInOpen, w.SignInCommand = "Open this page signed in:", "plexus open"
+	w.SignInOr, w.SignInPrint = "Or get a code for the field below:", "plexus open --print-code"
+	w.SignInCode, w.SignInCodeLead = "Code", "Ten letters and digits. It works once, for one minute."
+	w.SignInField, w.SignInButton = "Code from the terminal", "Sign in"
+	w.SignInLeft = "You are signed out."
+	w.SignInWorking = "Signing in…"
+	w.SignInNoScript = "Without JavaScript, use a code: the link of plexus open needs it."
+	w.SignInBadCode = "This code is not right, or its minute is over. Get a new one if the next try fails too: after five wrong tries a code is void."
+	w.SignInBadLink = "This link has been used, or its minute is over. Run plexus open again."
+	w.SignInEnded = "This session has ended. Sign in again to go on."
+}
+
+func (w *Words) overview() {
+	w.StepsTitle, w.StepDone, w.StepOpen = "Two steps to get going", "Done", "To do"
+	w.StepExtension, w.StepExtensionDone = "Let your browser in", "Your browser is in"
+	w.StepExtensionLead = "Install the Plexus extension and open its side panel. It knocks here, and you allow it."
+	w.StepPhone, w.StepPhoneDone = "Pair your phone", "Your phone has connected"
+	w.StepPhoneLead = "Show a code here and scan it with the app. This step is done when the phone has connected."
+	w.Waiting, w.SeeAll = "At the door", "See all"
+	w.WaitingLead = "An extension wants to ask questions and read the answers."
+	w.WaitingCompare = "Allow it only if its panel shows these four digits."
+	w.Allow, w.Remove, w.Forget = "Allow", "Remove", "Forget"
+	w.Services, w.Search, w.Model, w.Memory, w.PublicAddress = "What answers", "Search", "Model", "Pages", "Address for phones"
+	w.SearchOff, w.SearchNone = "Switched off", "None"
+	w.SearchBuiltIn = "The pages you have asked about"
+	w.SearchAdvice = "Set a search service in the configuration to search the web."
+	w.ModelOff, w.ModelBuiltIn = "Switched off: answers stay empty", "None: answers quote the page and the results"
+	w.ModelAdvice = "Start Ollama, LM Studio or llama.cpp, and it is offered here."
+	w.IndexPages, w.IndexPage, w.IndexOff = "%d pages remembered, %s of text", "1 page remembered, %s of text", "Pages are not remembered"
+	w.Answers, w.DoesNotAnswer, w.SwitchedOff, w.BuiltInState = "Answers", "Does not answer", "Off", "Built in"
+	w.NotSet, w.Set = "Not set", "Set"
+	w.Failed, w.FailedOnce = "Failed %d times since the start, last", "Failed once since the start,"
+	w.FoundModel, w.UseModel = "%s runs on this machine (%s)", "Use it"
+	w.NoAddress, w.SetAddress = "Phones do not know where to find this machine", "Set up"
+	w.Live, w.LiveExtensions, w.LivePhone = "Connected now", "Extensions and tools", "Phone"
+	w.NoPhone, w.PhonesPaused, w.None = "No phone is connected", "No phone for now: all are turned away", "None"
+	w.Work, w.FirstResult, w.FullAnswer = "How fast it answers", "First results", "Whole answers"
+	w.HalfWithin, w.NearlyAllWithin = "half within", "99 % within"
+	w.ChartLabel = "The last %d answers, the slowest took %s"
+	w.NoWork, w.NoWorkLead = "No question yet", "Ask one in the browser's side panel, and its time shows here."
+	w.Counts = "%d answered, %d stopped, %d refused since the start"
+	w.Knocking, w.Nobody = "Turned away lately", "Nobody was turned away."
+	w.Program, w.Version, w.Uptime = "This program", "Version", "Running for"
+	w.Database, w.DataFolder = "Database", "Data folder"
+}
+
+func (w *Words) pairing() {
+	w.PairTitle = "Pair a phone"
+	w.PairLead = "A code is shown that lets one phone in. The phone then reaches this machine at the address below."
+	w.ShowCode, w.Where = "Show the code", "The phone will connect to"
+	w.UseOffered, w.OfferedLead = "Use %s", "This machine's name in your Tailscale network."
+	w.TypeAddress, w.AddressField, w.AddressHint = "Another address", "Address", "For example wss://box.tailnet.ts.net or wss://home.example.org:8443"
+	w.UseTyped = "Use this address"
+	w.AddressNeeded = "No address is set yet. A code would send the phone nowhere, so choose one first."
+	w.Publish, w.PublishLead = "Make it reachable", "Once, in a terminal on this machine:"
+	w.ChangeAddress, w.ForgetAddress = "Change the address", "Forget this address"
+	w.PhonesFull = "All places for devices are taken. Revoke one first."
+	w.PairGuide = "Plexus itself listens on this machine only. Something in front of it, such as Tailscale Serve, brings phones in with TLS."
+	w.PauseTitle, w.PauseSwitch = "No phone for now", "Turn phones away"
+	w.PauseLead = "Phones are turned away until you switch this off. They stay paired."
+	w.PausedWarning = "Phones are turned away right now. Switch “No phone for now” off before you scan."
+
+	w.CodeTitle, w.CodeAlt = "Scan this with your phone", "QR code that pairs a phone with this machine"
+	w.CodeGoesTo, w.CodeCheck = "The phone will connect to", "The app shows the same name. If it does not, stop."
+	w.CodeStep1, w.CodeStep2, w.CodeStep3 = "Open the app and choose to pair.", "Scan the code.", "Check the name and confirm."
+	w.CodeWaiting = "Waiting for a phone. The code works once."
+	w.CodeRedeemed, w.CodeRedeemedLead = "Paired with %s", "Now it has to connect once. Keep the app open."
+	w.CodeConnected = "It has connected. You are done."
+	w.CodeReplaced, w.CodeReplacedLead = "This code was replaced", "A newer code was made, in another tab or in a terminal. Only the newest works."
+	w.CodeCancelled, w.CodeCancelledLead = "This code was taken back", "Nobody can use it any more."
+	w.CodeGone, w.CodeGoneLead = "This code is gone", "Plexus has started again since, and codes do not outlive it. Nobody can use it any more."
+	w.CodeText, w.CodeTextLead = "No camera?", "Copy this text into the app. Do not send it through a chat: whoever reads it first is paired."
+	w.CodeCancel, w.CodeNew, w.CodeDevices = "Take the code back", "Show a new code", "See devices"
+	w.CodeLegacy = "My app refuses the code"
+	w.CodeLegacyLead = "Some versions of the app insist on an expiry date. The same code can be shown with one; it is drawn anew every minute."
+	w.CodeLegacyUse, w.CodeLegacyOff = "Show it with an expiry date", "Show it without"
+	w.CodeLegacyOn = "Shown with an expiry date two minutes from now, drawn anew every minute."
+}
+
+func (w *Words) lists() {
+	w.DevicesLead = "Phones that may connect. One can be connected at a time."
+	w.NoDevices, w.NoDevicesLead = "No phone is paired", "Pair one, and it shows here with the time it was last seen."
+	w.PairedSince, w.ConnectedNow, w.LastSeen = "Paired", "Connected now", "Last seen"
+	w.NeverConnected = "Never connected"
+	w.NeverConnectedLead = "It took the code but never used what it got. If that phone does not connect, revoke it and pair again."
+	w.Revoke, w.RevokeTitle = "Revoke…", "Revoke %s?"
+	w.RevokeLead = "It is disconnected at once and cannot come back. To let it in again you pair it anew."
+	w.RevokeButton = "Revoke"
+	w.Hosts, w.HostFixed, w.HostRemove = "Names that phones may use", "The public address", "Remove"
+	w.HostsLead = "A phone is let in only under one of these names. Each was in a code that was shown. If you remove one, phones paired under it no longer get through."
+	w.Named = "%s: %s"
+
+	w.ExtensionsLead = "Browser extensions that may ask questions. Each is known by its origin and by a key of its own."
+	w.NoExtensions = "No extension has knocked yet"
+	w.NoExtensionsLead = "Install the Plexus extension and open its side panel; it shows up here by itself."
+	w.Digits, w.NoDigits = "Four digits", "no key"
+	w.StateWaiting, w.StateAllowed, w.StateByToken, w.StateBlocked = "Waiting", "Allowed", "Allowed by token", "Removed"
+	w.LeadWaiting = "Allow it only if its panel shows the same four digits."
+	w.LeadByToken = "It came with the host token instead of a key of its own."
+	w.LeadBlocked = "It stays out. Allow lets it in again; Forget makes it knock like a new one."
+	w.FirstSeen = "First seen"
+	w.Chromium, w.Firefox, w.Safari, w.Other = "Chromium extension", "Firefox extension", "Safari extension", "Extension"
+
+	w.RefusedLead = "Who tried to connect and was turned away, why, and what to do. The last 100."
+	w.NoRefused, w.NoRefusedLead = "Nobody was turned away", "If something cannot connect, the reason will be here."
+	w.Times, w.Once, w.Since, w.AnyTool = "%d times", "once", "first", "A program on this machine"
+	w.SessionsLead = "Browsers that are signed in to this page."
+	w.ThisBrowser, w.SignedIn, w.Until, w.EndSession = "This browser", "Signed in", "until", "End"
+}
+
+func (w *Words) tables() {
+	w.Causes = map[string]string{
+		"wrong_host": "Wrong host name", "proxied": "Came through a proxy", "foreign_user": "Another user of this machine",
+		"web_origin": "A web page", "no_token": "No host token", "no_key": "No key", "wrong_offer": "Key of the wrong form",
+		"key_waiting": "Waiting to be allowed", "key_blocked": "Removed by you", "store_failed": "The list could not be read",
+		"too_many": "Too many connections",
+	}
+	w.Notices = map[string]string{
+		"allowed": "Allowed. It connects at its next try, within seconds.", "removed": "Removed, and disconnected.",
+		"forgotten": "Forgotten.", "revoked": "Revoked, and disconnected.", "host-removed": "The name is removed.",
+		"cancelled": "The code is taken back.", "paused": "Phones are turned away.", "resumed": "Phones may connect again.",
+		"model": "The model is in use from the next question on.", "address": "The address is remembered.",
+		"address-forgotten": "The address is forgotten.", "session-ended": "That browser is signed out.",
+	}
+}
