@@ -22,20 +22,24 @@ import (
 
 // What the process to be killed is told.
 const (
-	crashRole  = "PLEXUS_CRASH_ROLE"  // index, or the stage of a migration to die at
+	crashRole  = "PLEXUS_CRASH_ROLE"  // index, devices, or the stage of a migration to die at
 	crashPath  = "PLEXUS_CRASH_PATH"  // of the database
 	crashFrom  = "PLEXUS_CRASH_FROM"  // number of the first page, or of the step to die in
 	crashKills = "PLEXUS_CRASH_KILLS" // how often the parent kills an indexing child
 )
 
-// crashChild never ends by itself in the index role.
+// crashChild never ends by itself in the roles index and devices.
 func crashChild() error {
 	from, err := strconv.Atoi(os.Getenv(crashFrom))
 	if err != nil {
 		return err
 	}
 	fmt.Println("started")
-	if role := os.Getenv(crashRole); role != "index" {
+	switch role := os.Getenv(crashRole); role {
+	case "index":
+	case "devices":
+		return crashDevices(context.Background(), os.Getenv(crashPath), os.Stdout)
+	default:
 		return dieMigrating(point{from, role})
 	}
 	s, err := Open(context.Background(), os.Getenv(crashPath), Options{Now: time.Now})

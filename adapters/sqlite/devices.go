@@ -161,8 +161,13 @@ func (d *Devices) DeviceHash(ctx context.Context, id pairing.DeviceID) (pairing.
 	return toHash(hash)
 }
 
+// queryer is a pool or a transaction.
+type queryer interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
 // eachDevice visits the devices in the order they were added.
-func eachDevice(ctx context.Context, db *sql.DB, visit func(pairing.Device, pairing.TokenHash)) (err error) {
+func eachDevice(ctx context.Context, db queryer, visit func(pairing.Device, pairing.TokenHash)) (err error) {
 	rows, err := db.QueryContext(ctx, "SELECT id, name, created_at, first_connected_at, last_seen_at, token_hash FROM devices ORDER BY seq")
 	if err != nil {
 		return wrap("list devices", err)

@@ -1,0 +1,259 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"plexus/domain/pairing"
+)
+
+// Backup writes a whole copy of the database at from to a new private file.
+// A running host goes on meanwhile. It refuses an existing file (fs.ErrExist)
+// and leaves nothing behind when it fails. The copy holds pages and talks in
+// clear, and of tokens only hashes.
+func Backup(ctx context.Context, from, to string) (err error) {
+	if _, err := checkFile(from, os.Geteuid()); err != nil {
+		return fmt.Errorf("back up: %w", err)
+	}
+	// The driver's own read-only mode would refuse to write the copy as well.
+	db, err := connect(from, []pragma{{"busy_timeout", "5000", "5000"}}, "mode=rw")
+	if err != nil {
+		return fmt.Errorf("back up: %w", err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := writeCopy(ctx, db, to); err != nil {
+		if !errors.Is(err, fs.ErrExist) {
+			err = errors.Join(err, removeIfThere(to))
+		}
+		return fmt.Errorf("back up: %w", err)
+	}
+	if err := syncDir(filepath.Dir(to)); err != nil {
+		return fmt.Errorf("back up: %w", err)
+	}
+	return nil
+}
+
+// RestoreOptions say under which conditions a backup comes back.
+type RestoreOptions struct {
+	Master  pairing.TokenHash   // of this host's master token
+	Revoked []pairing.TokenHash // tokens that must stay out
+	Readmit []pairing.DeviceID  // devices that come back all the same
+	Now     func() time.Time
+}
+
+// Restored says what Restore did.
+type Restored struct {
+	Kept    string           // where the replaced database is now, or "" when there was none
+	Devices []pairing.Device // that the restored database lets in
+	Dropped []pairing.Device // that it does not: revoked, or not in the replaced database
+}
+
+// Restore puts the backup in the place of the database at path, which no host
+// may have open. The backup is checked and brought to this program's version
+// beside its place first, so that a bad one (ErrDamaged, ErrHistory, a
+// *NewerError) changes nothing. It is bound to this master token; page sessions
+// end; devices whose token is revoked, or that the replaced database does not
+// know (it may be unreadable), are dropped unless readmitted.
+func Restore(ctx context.Context, backup, path string, opts RestoreOptions) (done Restored, err error) {
+	fresh := path + ".restoring"
+	if err := removeDatabase(fresh); err != nil {
+		return Restored{}, fmt.Errorf("restore: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, removeDatabase(fresh))
+		}
+	}()
+	if err := copyFile(backup, fresh); err != nil {
+		return Restored{}, fmt.Errorf("restore: copy backup: %w", err)
+	}
+	known, err := knownHashes(ctx, path)
+	if err != nil {
+		return Restored{}, fmt.Errorf("restore: %w", err)
+	}
+	if err := prepareRestored(ctx, fresh, known, opts, &done); err != nil {
+		return Restored{}, fmt.Errorf("restore: %w", err)
+	}
+	if done.Kept, err = setAside(ctx, path, "replaced", opts.Now()); err != nil {
+		return Restored{}, fmt.Errorf("restore: keep the old database: %w", err)
+	}
+	if err := os.Rename(fresh, path); err != nil {
+		return Restored{}, fmt.Errorf("restore: %w", err)
+	}
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return Restored{}, fmt.Errorf("restore: %w", err)
+	}
+	return done, nil
+}
+
+// prepareRestored opens the copy as a host would, and makes it this host's.
+func prepareRestored(ctx context.Context, fresh string, known map[pairing.TokenHash]bool, opts RestoreOptions, done *Restored) error {
+	info, err := os.Stat(fresh)
+	if err != nil {
+		return err
+	}
+	if info.Size() == 0 {
+		return fmt.Errorf("%w: the backup is empty", ErrHistory)
+	}
+	s, err := Open(ctx, fresh, Options{Now: opts.Now})
+	if err != nil {
+		return err
+	}
+	err = inTx(ctx, s.writer, func(tx *sql.Tx) error { return claim(ctx, tx, known, opts, done) })
+	if err := errors.Join(err, s.Close()); err != nil {
+		return wrap("claim the backup", err)
+	}
+	if _, err := os.Lstat(fresh + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+		return errors.New("claim the backup: its log was not folded back")
+	}
+	return dropCopies(fresh)
+}
+
+// claim drops what may not come back and binds the rest to the master token.
+func claim(ctx context.Context, tx *sql.Tx, known map[pairing.TokenHash]bool, opts RestoreOptions, done *Restored) error {
+	err := eachDevice(ctx, tx, func(d pairing.Device, hash pairing.TokenHash) {
+		mayStay := known[hash] && !slices.Contains(opts.Revoked, hash)
+		if mayStay || slices.Contains(opts.Readmit, d.ID) {
+			done.Devices = append(done.Devices, d)
+		} else {
+			done.Dropped = append(done.Dropped, d)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, d := range done.Dropped {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM devices WHERE id = ?", d.ID[:]); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, "DELETE FROM page_sessions"); err != nil {
+		return err
+	}
+	return rebind(ctx, tx, opts.Master)
+}
+
+// knownHashes reads the devices of the database that is about to be replaced.
+// One that is missing, too old or damaged knows none.
+func knownHashes(ctx context.Context, path string) (known map[pairing.TokenHash]bool, err error) {
+	known = map[pairing.TokenHash]bool{}
+	if _, err := checkFile(path, os.Geteuid()); errors.Is(err, fs.ErrNotExist) {
+		return known, nil
+	} else if err != nil {
+		return nil, err
+	}
+	db, err := connect(path, readerPragmas(), "mode=rw") // an unfinished transaction has to be taken back
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	err = eachDevice(ctx, db, func(_ pairing.Device, hash pairing.TokenHash) { known[hash] = true })
+	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrBusy) {
+		return map[pairing.TokenHash]bool{}, nil
+	}
+	return known, err
+}
+
+// MoveAside takes a database that cannot be used out of the way, as
+// <path>.damaged-<time> with whatever belongs to it, and gives that name. No
+// host may have it open.
+func MoveAside(ctx context.Context, path string, now time.Time) (string, error) {
+	kept, err := setAside(ctx, path, "damaged", now)
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return "", fmt.Errorf("move the database aside: %w", err)
+	}
+	return kept, nil
+}
+
+// setAside gives the database a second name, under which it stays when path is
+// replaced, and makes sure that no log of it is left beside path: it would be
+// taken for the new database's. Until path is replaced it is still the old one.
+func setAside(ctx context.Context, path, why string, now time.Time) (kept string, err error) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	kept = fmt.Sprintf("%s.%s-%s", path, why, now.UTC().Format("20060102T150405Z"))
+	foldLog(ctx, path)
+	if err := os.Link(path, kept); err != nil { // never over an existing file
+		return "", err
+	}
+	for _, side := range []string{"-wal", "-shm", "-journal"} {
+		if err := os.Rename(path+side, kept+side); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	return kept, syncDir(filepath.Dir(path))
+}
+
+// foldLog brings the write-ahead log into the database, as closing the last
+// connection does. Where that fails, the log goes with the old database.
+func foldLog(ctx context.Context, path string) {
+	db, err := connect(path, writerPragmas(), "mode=rw")
+	if err != nil {
+		return
+	}
+	_, _ = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	_ = db.Close()
+}
+
+func copyFile(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() {
+		return errors.Join(err, fmt.Errorf("%w: %s is not a plain file", ErrUnsafeFile, from))
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, privateMode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Sync(), out.Close())
+}
+
+// removeDatabase removes a file and all that belongs to it.
+func removeDatabase(path string) error {
+	for _, side := range []string{"", "-wal", "-shm", "-journal", ".partial-copy"} {
+		if err := removeIfThere(path + side); err != nil {
+			return err
+		}
+	}
+	return dropCopies(path)
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// dropCopies removes what an upgrade of this file has put aside.
+func dropCopies(path string) error {
+	copies, err := filesWithPrefix(path + ".before-")
+	if err != nil {
+		return err
+	}
+	for _, c := range copies {
+		if err := os.Remove(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
