@@ -2,6 +2,7 @@ package novaws
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ type outgoing struct {
 	ctx       context.Context // ends with the connection
 	socket    *wsconn.Socket
 	keepalive time.Duration
+	log       *slog.Logger
 	wake      chan struct{} // to the writer: there is something to do
 	stopped   chan struct{} // closed by end
 	probes    sync.WaitGroup
@@ -31,8 +33,8 @@ type outgoing struct {
 	cut   *time.Timer // armed by end: frees a writer that is stuck
 }
 
-func newOutgoing(ctx context.Context, socket *wsconn.Socket, keepalive time.Duration) *outgoing {
-	o := &outgoing{ctx: ctx, socket: socket, keepalive: keepalive, wake: make(chan struct{}, 1), stopped: make(chan struct{})}
+func newOutgoing(ctx context.Context, socket *wsconn.Socket, keepalive time.Duration, log *slog.Logger) *outgoing {
+	o := &outgoing{ctx: ctx, socket: socket, keepalive: keepalive, log: log, wake: make(chan struct{}, 1), stopped: make(chan struct{})}
 	o.box = newOutbox(false, func() {
 		select {
 		case o.wake <- struct{}{}:
@@ -57,9 +59,10 @@ func (o *outgoing) send(m nova.Message) sessions.CloseReason {
 	}
 	b := wsconn.GetBuffer()
 	text, err := nova.Append(b.B, m)
-	if err != nil {
+	if err != nil { // our bug: what cannot be said is dropped, and disturbs nobody
 		b.Put()
-		return 0 // a message that cannot be said is dropped, and disturbs nobody
+		o.log.Error("a message could not be encoded", "type", m.Type(), "error", err)
+		return 0
 	}
 	b.B = text
 	f.buffer = b
@@ -70,6 +73,8 @@ func (o *outgoing) send(m nova.Message) sessions.CloseReason {
 		return 0
 	}
 	switch o.box.push(f) {
+	case refused:
+		o.log.Error("a message is out of place or too large", "type", m.Type())
 	case queueFull:
 		return sessions.RequiredFrameLost
 	case overBudget:

@@ -60,7 +60,7 @@ func (s *Server) runClient(socket *wsconn.Socket, peer string, log *slog.Logger)
 		}, s.config.Input, time.Now()),
 		ctx: ctx, cancel: cancel, inbox: newInbox(),
 		results: make(chan func(*sessions.Nova) sessions.Effects, 1), readEnd: make(chan sessions.CloseReason, 1),
-		out: newOutgoing(ctx, socket, s.config.Keepalive), stopped: make(chan struct{}),
+		out: newOutgoing(ctx, socket, s.config.Keepalive, log), stopped: make(chan struct{}),
 	}
 	s.tracker.Add(c)
 	defer s.tracker.Release(c)
@@ -148,7 +148,7 @@ func (c *session) handle(m message) sessions.Effects {
 	if m.binary {
 		return c.nova.Binary(m.body)
 	}
-	return c.nova.Text(m.body)
+	return c.nova.Text(m.body, time.Now())
 }
 
 // finishCurrent takes the message that was worked on off the inbound budget.
@@ -232,7 +232,7 @@ func (c *session) admit(n *sessions.Nova) sessions.Effects {
 		return n.Stop(sessions.DeviceRevoked)
 	}
 	c.detach = detach
-	return n.AdmissionDone(nil)
+	return n.AdmissionDone(nil, time.Now())
 }
 
 // errPanicked refuses a control whose handler fell over.
