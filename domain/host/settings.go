@@ -208,10 +208,10 @@ func (c *Clients) store(ctx context.Context, prepare func() (key, value string, 
 	return nil
 }
 
-// HostAccepted reports whether a Host header names an accepted host. Its port
+// AcceptsHost reports whether a Host header names an accepted host. Its port
 // does not count: proxies differ in whether they hand it on, and a name alone
 // keeps a rebinding page out.
-func (c *Clients) HostAccepted(header string) bool {
+func (c *Clients) AcceptsHost(header string) bool {
 	server, err := pairing.ParseServer("wss://" + header)
 	if err != nil {
 		return false
@@ -219,8 +219,8 @@ func (c *Clients) HostAccepted(header string) bool {
 	return slices.ContainsFunc(c.AcceptedHosts(), func(h AcceptedHost) bool { return h.Server.Host() == server.Host() })
 }
 
-// OriginAccepted reports whether an Origin header is an accepted host's, byte
+// AcceptsOrigin reports whether an Origin header is an accepted host's, byte
 // for byte.
-func (c *Clients) OriginAccepted(header string) bool {
+func (c *Clients) AcceptsOrigin(header string) bool {
 	return slices.ContainsFunc(c.AcceptedHosts(), func(h AcceptedHost) bool { return h.Server.Origin() == header })
 }

@@ -22,7 +22,7 @@ func authorities(c *Clients) string {
 
 func TestK8_InvitationsMakeTheirHostsAccepted(t *testing.T) {
 	d := newDesk(t)
-	if d.HostAccepted("box.tail1234.ts.net") || d.OriginAccepted("https://box.tail1234.ts.net") || len(d.AcceptedHosts()) != 0 {
+	if d.AcceptsHost("box.tail1234.ts.net") || d.AcceptsOrigin("https://box.tail1234.ts.net") || len(d.AcceptedHosts()) != 0 {
 		t.Error("with nothing set, a host is accepted")
 	}
 	d.invite()
@@ -39,7 +39,7 @@ func TestK8_InvitationsMakeTheirHostsAccepted(t *testing.T) {
 			"": false, "evil.example": false, "box.tail1234.ts.net.evil.example": false, "x@box.tail1234.ts.net": false,
 			"box.tail1234.ts.net/x": false, "127.0.0.1": false, ".": false,
 		} {
-			if got := d.HostAccepted(header); got != want {
+			if got := d.AcceptsHost(header); got != want {
 				t.Errorf("Host %q: %v", header, got)
 			}
 		}
@@ -48,7 +48,7 @@ func TestK8_InvitationsMakeTheirHostsAccepted(t *testing.T) {
 			"https://192.168.1.7": false, "http://box.tail1234.ts.net": false, "https://box.tail1234.ts.net:8443": false,
 			"null": false, "": false, "https://BOX.tail1234.ts.net": false, "wss://box.tail1234.ts.net": false,
 		} {
-			if got := d.OriginAccepted(header); got != want {
+			if got := d.AcceptsOrigin(header); got != want {
 				t.Errorf("Origin %q: %v", header, got)
 			}
 		}
@@ -57,7 +57,7 @@ func TestK8_InvitationsMakeTheirHostsAccepted(t *testing.T) {
 	if err := d.RemoveAcceptedHost(t.Context(), "box.tail1234.ts.net"); err != nil {
 		t.Fatal(err)
 	}
-	if d.HostAccepted("box.tail1234.ts.net") || authorities(d.Clients) != "192.168.1.7:8443 " {
+	if d.AcceptsHost("box.tail1234.ts.net") || authorities(d.Clients) != "192.168.1.7:8443 " {
 		t.Errorf("after a removal: %s", authorities(d.Clients))
 	}
 }
@@ -69,8 +69,8 @@ func TestK8_AcceptedHostsAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := len(d.AcceptedHosts()); got != MaxAcceptedHosts || d.HostAccepted("box0.example") || !d.HostAccepted("box32.example") {
-		t.Errorf("%d hosts, the oldest accepted: %v", got, d.HostAccepted("box0.example"))
+	if got := len(d.AcceptedHosts()); got != MaxAcceptedHosts || d.AcceptsHost("box0.example") || !d.AcceptsHost("box32.example") {
+		t.Errorf("%d hosts, the oldest accepted: %v", got, d.AcceptsHost("box0.example"))
 	}
 }
 
