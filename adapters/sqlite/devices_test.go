@@ -151,6 +151,46 @@ func TestN71_DevicesAreBoundToTheMasterToken(t *testing.T) {
 	}
 }
 
+func TestCR45_AFullDiskLeavesTheInvitationOpen(t *testing.T) {
+	s := openAt(t, tempPath(t))
+	c := clientsOf(t, s)
+	limit := func(pages int) {
+		var was int
+		if err := s.writer.QueryRowContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages)).Scan(&was); err != nil {
+			t.Fatal(err)
+		}
+	}
+	invite := func() pairing.Invitation {
+		i, _, err := c.CreateInvitation(t.Context(), "wss://box.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	name := strings.Repeat("𝄞", pairing.MaxDeviceName/2)
+	i := invite()
+	limit(1) // as many as there are
+	var paired int
+	var err error
+	for err == nil && paired < pairing.MaxDevices {
+		if _, _, err = c.Redeem(t.Context(), i.Code, name); err == nil {
+			paired++
+			i = invite()
+		}
+	}
+	if !errors.Is(err, ErrDiskFull) {
+		t.Fatalf("after %d devices: %v, want ErrDiskFull", paired, err)
+	}
+	if list, err := s.Devices().Devices(t.Context()); err != nil || len(list) != paired || c.Invitation(i.ID()).State != pairing.Waiting {
+		t.Errorf("%d devices, %v, want the %d acknowledged; the invitation is %v", len(list), err, paired, c.Invitation(i.ID()).State)
+	}
+	limit(100_000)
+	if _, _, err := c.Redeem(t.Context(), i.Code, name); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
+	checkIntegrity(t, s)
+}
+
 // crashDevices stores thirty devices and then, in turn, removes each and stores
 // it again, until the process is killed. It says a device's number, from 1, when
 // it is stored, and the number with a minus when it is removed.

@@ -206,7 +206,7 @@ func foldLog(ctx context.Context, path string) {
 	if err != nil {
 		return
 	}
-	_, _ = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	_ = db.PingContext(ctx)
 	_ = db.Close()
 }
 

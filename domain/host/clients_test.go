@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -117,6 +118,40 @@ func TestN75_AHelloInFlightDoesNotSlipThrough(t *testing.T) {
 	}
 }
 
+// TestN75_WhoeverSaysHelloDuringARevocationIsOut runs many hellos beside one
+// revocation, in whatever order they come.
+func TestN75_WhoeverSaysHelloDuringARevocationIsOut(t *testing.T) {
+	for range 50 {
+		d := newDesk(t)
+		token, device := d.pair("iPhone")
+		var wg sync.WaitGroup
+		links := make([]*clientLink, 8)
+		for n := range links {
+			wg.Go(func() {
+				who, err := d.Authenticate(t.Context(), token)
+				if err != nil {
+					return
+				}
+				link := &clientLink{}
+				if _, ok := d.AttachClient(t.Context(), who, link); ok {
+					links[n] = link
+				}
+			})
+		}
+		wg.Go(func() {
+			if err := d.Revoke(t.Context(), device.ID); err != nil {
+				t.Error(err)
+			}
+		})
+		wg.Wait()
+		for _, link := range links {
+			if link != nil && !link.revoked() {
+				t.Fatal("a client of the revoked device is in")
+			}
+		}
+	}
+}
+
 func TestN75_AnotherRevocationDuringAHelloIsNoHarm(t *testing.T) {
 	d := newDesk(t)
 	token, _ := d.pair("iPhone")
@@ -184,8 +219,8 @@ func TestN77_NoSecretInAnyErrorOrLogLine(t *testing.T) {
 		}
 		_, err := d.Authenticate(t.Context(), stranger)
 		note(err)
-		note(d.AuthenticateMaster(t.Context(), pairing.MasterToken{Text: stranger.Text}))
-		_, _, err = d.Redeem(t.Context(), pairing.Code{Text: stranger.Text}, "iPhone")
+		note(d.AuthenticateMaster(t.Context(), pairing.MasterToken(stranger)))
+		_, _, err = d.Redeem(t.Context(), pairing.Code(stranger), "iPhone")
 		note(err)
 		_, _, err = d.Redeem(t.Context(), i.Code, "\x00")
 		note(err)
