@@ -67,6 +67,7 @@ func table() []row {
 			[]string{"golang.org/x/sys"}, "the Unix socket runs the same session as the WebSocket, over a plain connection"},
 		{"adapters/novaws", []string{"domain/...", "ports", "adapters/wsconn"}, anything, []string{wire}, driving},
 		{"adapters/nerveclient", []string{"domain/..."}, anything, []string{wire}, "a client must work without the host's code"},
+		{"adapters/novaclient", []string{"domain/..."}, anything, []string{wire}, "a client must work without the host's code"},
 		{"adapters/sqlite", []string{"domain/...", "ports", "sql"}, anything, []string{"modernc.org/sqlite"}, driven},
 		{"adapters/memory", []string{"domain/...", "ports"}, anything, nil, driven},
 		{"adapters/searchapi", []string{"domain/...", "ports"}, anything, nil, driven},

@@ -1,0 +1,149 @@
+package novaclient
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"plexus/domain/nova"
+)
+
+// maxCards is how many cards a phone holds at once. One more is an error.
+const maxCards = 16
+
+// Card is a question to the person: a proposal to confirm, or an executor's
+// request for leave.
+type Card struct {
+	ID             string
+	Executor       string // "" on a project's card
+	DisplayName    string // of the executor
+	ConversationID string // "" is the global one
+	Proposal       nova.Proposal
+	Approval       nova.Approval
+	Deadline       time.Time // zero while the host holds the question
+	Busy           bool      // an answer is being carried out
+}
+
+// IsProject tells a project's card from an approval's.
+func (c Card) IsProject() bool { return c.Executor == "" }
+
+// Why a card cannot be answered.
+var (
+	ErrNoCard     = errors.New("there is no such card")
+	ErrAnswered   = errors.New("the card has been answered on this connection")
+	ErrBusy       = errors.New("an answer is being carried out")
+	ErrHeld       = errors.New("the host holds the question back")
+	ErrExpired    = errors.New("the time for an answer is over")
+	ErrNotOffered = errors.New("this answer is not offered")
+)
+
+// Answerable says why the card cannot be answered at now, nil if it can.
+func (c Card) Answerable(now time.Time) error {
+	switch {
+	case c.Busy:
+		return ErrBusy
+	case c.Deadline.IsZero():
+		return ErrHeld
+	case !now.Before(c.Deadline):
+		return ErrExpired
+	}
+	return nil
+}
+
+// Offers reports whether an answer is among those that the host takes. A
+// project's card is accepted or declined.
+func (c Card) Offers(d nova.Decision) bool {
+	if c.IsProject() || len(c.Approval.Allowed) == 0 {
+		return d == nova.Accept || d == nova.Decline
+	}
+	return slices.Contains(c.Approval.Allowed, d)
+}
+
+// place is where a card lies: one per executor and conversation, and one for the
+// project of a conversation.
+type place struct{ executor, conversation string }
+
+// deck is the cards of one connection.
+type deck struct {
+	cards    map[place]Card
+	answered map[string]bool // by ID
+}
+
+func newDeck() deck { return deck{make(map[place]Card), make(map[string]bool)} }
+
+// put lays a card on its place; nil only takes away what lies there.
+func (d *deck) put(at place, c *Card) (removed *Card, err error) {
+	if old, ok := d.cards[at]; ok {
+		removed = &old
+		delete(d.cards, at)
+	}
+	if c == nil {
+		return removed, nil
+	}
+	if removed != nil && removed.ID == c.ID {
+		removed = nil // the same question, changed
+	}
+	if len(d.cards) == maxCards {
+		return removed, &Fault{fmt.Sprintf("there are more than %d cards", maxCards), nil}
+	}
+	d.cards[at] = *c
+	return removed, nil
+}
+
+// answer finds the card and marks it as answered.
+func (d *deck) answer(id string, decision nova.Decision, now time.Time) (Card, error) {
+	for _, c := range d.cards {
+		if c.ID != id {
+			continue
+		}
+		if d.answered[id] {
+			return c, ErrAnswered
+		}
+		if err := c.Answerable(now); err != nil {
+			return c, err
+		}
+		if !c.Offers(decision) {
+			return c, ErrNotOffered
+		}
+		d.answered[id] = true
+		return c, nil
+	}
+	return Card{}, ErrNoCard
+}
+
+// list gives the cards, by their IDs.
+func (d *deck) list() []Card {
+	return slices.SortedFunc(maps.Values(d.cards), func(a, b Card) int { return strings.Compare(a.ID, b.ID) })
+}
+
+// projectCard is the card of a project.state, nil if it asks nothing.
+func projectCard(m nova.ProjectState, now time.Time) *Card {
+	if !m.Pending.Set {
+		return nil
+	}
+	p := m.Pending.Value
+	return &Card{ID: p.ID, ConversationID: m.ConversationID, Proposal: p, Busy: p.Busy, Deadline: deadline(p.ExpiresIn, now)}
+}
+
+// approvalCard is the card of an executor.approval, nil if it asks nothing.
+func approvalCard(m nova.ExecutorApproval, now time.Time) *Card {
+	if !m.Pending.Set {
+		return nil
+	}
+	a := m.Pending.Value
+	return &Card{
+		ID: a.ID, Executor: m.Executor, DisplayName: m.DisplayName, ConversationID: m.ConversationID,
+		Approval: a, Busy: a.Busy, Deadline: deadline(a.ExpiresIn, now),
+	}
+}
+
+// deadline counts from the moment of receipt.
+func deadline(seconds nova.Optional[float64], now time.Time) time.Time {
+	if !seconds.Set {
+		return time.Time{}
+	}
+	return now.Add(time.Duration(seconds.Value * float64(time.Second)))
+}

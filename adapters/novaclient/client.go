@@ -1,0 +1,136 @@
+// Package novaclient is a client of the Nova protocol that insists on whatever
+// the phone apps insist on, so that a host that works with it works with them.
+// It is used by `plexus phone` and as the tests' peer.
+package novaclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"plexus/domain/nova"
+)
+
+// Retries of a lost connection: after the last of them it is given up. A
+// connection that stayed up for healthyAfter refills the budget.
+const (
+	firstRetry   = time.Second
+	maxRetries   = 3
+	healthyAfter = 30 * time.Second
+)
+
+// Phase is where a client stands.
+type Phase uint8
+
+// The phases.
+const (
+	Connecting Phase = iota
+	Connected        // Status.Ready is set
+	Waiting          // Status.End and Status.Retry are set
+	Over             // Status.End is set; there will be no other connection
+)
+
+// Status tells how a client's connection is.
+type Status struct {
+	Phase Phase
+	Ready nova.Ready
+	End   *End          // how the last connection ended
+	Retry time.Duration // until the next attempt
+}
+
+// Client keeps a connection to a host as the apps do: it retries what may be
+// retried. Its methods may be called concurrently.
+type Client struct {
+	options Options
+
+	mu   sync.Mutex
+	conn *Conn // nil while there is none
+}
+
+// New gives a client that is not connected yet.
+func New(o Options) *Client { return &Client{options: o} }
+
+// ErrNotConnected: there is no connection at the moment.
+var ErrNotConnected = errors.New("not connected to the host")
+
+// Conn gives the current connection, or ErrNotConnected.
+func (c *Client) Conn() (*Conn, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conn == nil {
+		return nil, ErrNotConnected
+	}
+	return c.conn, nil
+}
+
+// Run connects and stays connected until the host refuses for good, the retries
+// are used up (both give an *End) or ctx ends (which gives its error). Options
+// that cannot work give their error at once.
+func (c *Client) Run(ctx context.Context) error {
+	if err := c.options.check(); err != nil {
+		return err
+	}
+	for retries := 0; ; retries++ {
+		lived, end := c.once(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if lived >= healthyAfter {
+			retries = 0
+		}
+		if end.Terminal() || retries == maxRetries {
+			c.options.Events.status(Status{Phase: Over, End: end})
+			return end
+		}
+		delay := firstRetry << retries
+		c.options.Events.status(Status{Phase: Waiting, End: end, Retry: delay})
+		if err := wait(ctx, delay); err != nil {
+			return err
+		}
+	}
+}
+
+// once is one connection from its dial to its end. lived is how long it was up.
+func (c *Client) once(ctx context.Context) (lived time.Duration, end *End) {
+	c.options.Events.status(Status{Phase: Connecting})
+	conn, err := Dial(ctx, c.options)
+	if err != nil {
+		return 0, asEnd(err)
+	}
+	since := time.Now()
+	c.set(conn)
+	stop := context.AfterFunc(ctx, func() { conn.fail(ErrClosed) })
+	defer stop()
+	end = conn.Wait()
+	c.set(nil)
+	return time.Since(since), end
+}
+
+func (c *Client) set(conn *Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conn = conn
+}
+
+// wait lasts d, or until ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// asEnd gives the End in err, or one that wraps it.
+func asEnd(err error) *End {
+	var end *End
+	if !errors.As(err, &end) {
+		end = &End{Err: fmt.Errorf("connect to the host: %w", err)}
+	}
+	return end
+}
