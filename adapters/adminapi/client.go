@@ -72,6 +72,38 @@ func (c *Client) ForgetExtension(ctx context.Context, id int64) error {
 	return err
 }
 
+// Devices lists the paired phones in the order they were paired.
+func (c *Client) Devices(ctx context.Context) ([]Device, error) {
+	return call[[]Device](ctx, c, http.MethodGet, "/v1/devices")
+}
+
+// RevokeDevice removes a phone and ends its connections. Unknown is
+// ports.ErrDeviceUnknown.
+func (c *Client) RevokeDevice(ctx context.Context, id string) error {
+	_, err := call[struct{}](ctx, c, http.MethodPost, "/v1/devices/"+url.PathEscape(id)+"/revoke")
+	return err
+}
+
+// Invite opens an invitation to a server, or to the public URL when it is "".
+// legacy asks for a payload with an expiry. A bad address is a
+// *pairing.AddressError; else ErrNoPublicURL or ports.ErrDeviceLimit.
+func (c *Client) Invite(ctx context.Context, server string, legacy bool) (Invitation, error) {
+	query := url.Values{"server": {server}, "legacy": {strconv.FormatBool(legacy)}}
+	return call[Invitation](ctx, c, http.MethodPost, "/v1/invitations?"+query.Encode())
+}
+
+// Outcome says what became of an invitation. While it is open the answer takes
+// its time, and is then "waiting": ask again.
+func (c *Client) Outcome(ctx context.Context, id string) (Outcome, error) {
+	return call[Outcome](ctx, c, http.MethodGet, "/v1/invitations/"+url.PathEscape(id))
+}
+
+// CancelInvitation closes an invitation and says whether it was open.
+func (c *Client) CancelInvitation(ctx context.Context, id string) (bool, error) {
+	done, err := call[Cancelled](ctx, c, http.MethodPost, "/v1/invitations/"+url.PathEscape(id)+"/cancel")
+	return done.Cancelled, err
+}
+
 // RotateToken makes a new host token; it lies in the token file.
 func (c *Client) RotateToken(ctx context.Context) (Rotated, error) {
 	return call[Rotated](ctx, c, http.MethodPost, "/v1/token/rotate")

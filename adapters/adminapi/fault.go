@@ -4,9 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
+	"plexus/domain/pairing"
 	"plexus/ports"
 )
+
+// ErrNoPublicURL: an invitation needs an address, and none is known.
+var ErrNoPublicURL = errors.New("no public URL is set")
 
 // RemoteError is a failure that the host reported and this package has no
 // error value for.
@@ -36,27 +41,55 @@ var (
 	errMethod     = requestError{fault{http.StatusMethodNotAllowed, "wrong_method", "This path takes another method."}}
 	errBody       = requestError{fault{http.StatusBadRequest, "unexpected_body", "This request takes no body."}}
 	errNumber     = requestError{fault{http.StatusBadRequest, "bad_number", "A number in the address is missing or out of range."}}
+	errDeviceID   = requestError{fault{http.StatusBadRequest, "bad_device", "The device's ID is no UUID."}}
 	errBusy       = requestError{fault{http.StatusServiceUnavailable, "busy", "Too many requests at once; try again."}}
 )
 
-const codeUnknownExtension = "unknown_extension"
+// named are the failures that the client turns back into the same error.
+func named() []struct {
+	err error
+	fault
+} {
+	return []struct {
+		err error
+		fault
+	}{
+		{ports.ErrExtensionUnknown, fault{http.StatusNotFound, "unknown_extension", "There is no extension with this number."}},
+		{ports.ErrDeviceUnknown, fault{http.StatusNotFound, "unknown_device", "There is no phone with this ID."}},
+		{ports.ErrDeviceLimit, fault{http.StatusConflict, "device_limit", "Every place for a phone is taken."}},
+		{ErrNoPublicURL, fault{http.StatusConflict, "no_public_url", "No public URL is set."}},
+	}
+}
+
+const codeAddress = "bad_address"
 
 // faultOf is the one place where errors become statuses.
 func faultOf(err error) fault {
 	var wrong requestError
+	var address *pairing.AddressError
 	switch {
 	case errors.As(err, &wrong):
 		return wrong.fault
-	case errors.Is(err, ports.ErrExtensionUnknown):
-		return fault{http.StatusNotFound, codeUnknownExtension, "There is no extension with this number."}
+	case errors.As(err, &address):
+		return fault{http.StatusBadRequest, codeAddress + "." + address.Part, address.Reason}
+	}
+	for _, n := range named() {
+		if errors.Is(err, n.err) {
+			return n.fault
+		}
 	}
 	return fault{http.StatusInternalServerError, "failed", "It did not work; the host's log says why."}
 }
 
 // errorOf is its other direction.
 func errorOf(f Fault) error {
-	if f.Code == codeUnknownExtension {
-		return ports.ErrExtensionUnknown
+	for _, n := range named() {
+		if f.Code == n.code {
+			return n.err
+		}
+	}
+	if part, ok := strings.CutPrefix(f.Code, codeAddress+"."); ok {
+		return &pairing.AddressError{Part: part, Reason: f.Message}
 	}
 	return &RemoteError{Code: f.Code, Message: f.Message}
 }

@@ -42,6 +42,7 @@ type Shelf interface {
 type Config struct {
 	Desk      Desk
 	Shelf     Shelf
+	Phones    Phones
 	Status    func(ctx context.Context) (Status, error)
 	TokenFile string // path
 	Log       *slog.Logger
@@ -50,14 +51,17 @@ type Config struct {
 // NewServer builds an HTTP server for the admin socket; the caller serves a
 // listener that lets nobody but the owner's account in, and shuts it down.
 func NewServer(cfg Config) *http.Server {
-	return &http.Server{
-		Handler:        NewHandler(cfg),
+	s := newServer(cfg)
+	web := &http.Server{
+		Handler:        s.handler(),
 		ReadTimeout:    readLimit,
 		WriteTimeout:   writeLimit,
 		IdleTimeout:    readLimit,
 		MaxHeaderBytes: MaxHeaderBytes,
 		ErrorLog:       slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn),
 	}
+	web.RegisterOnShutdown(func() { close(s.stopping) })
+	return web
 }
 
 // endpoint answers one request with a value to encode, or nil for 204.
@@ -65,22 +69,33 @@ type endpoint func(r *http.Request) (any, error)
 
 type server struct {
 	Config
-	places chan struct{}
+	places   chan struct{}
+	stopping chan struct{} // closed when the server shuts down
+}
+
+func newServer(cfg Config) *server {
+	return &server{Config: cfg, places: make(chan struct{}, MaxRequests), stopping: make(chan struct{})}
 }
 
 // NewHandler serves the paths of this package.
-func NewHandler(cfg Config) http.Handler {
-	s := &server{Config: cfg, places: make(chan struct{}, MaxRequests)}
+func NewHandler(cfg Config) http.Handler { return newServer(cfg).handler() }
+
+func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
 	for path, methods := range map[string]map[string]endpoint{
-		"/v1/status":                 {http.MethodGet: s.status},
-		"/v1/extensions":             {http.MethodGet: s.extensions},
-		"/v1/extensions/{id}/allow":  {http.MethodPost: s.decide(cfg.Desk.AllowExtension)},
-		"/v1/extensions/{id}/remove": {http.MethodPost: s.decide(cfg.Desk.RemoveExtension)},
-		"/v1/extensions/{id}/forget": {http.MethodPost: s.forget},
-		"/v1/token/rotate":           {http.MethodPost: s.rotate},
-		"/v1/pages":                  {http.MethodGet: s.pages},
-		"/v1/pages/clear":            {http.MethodPost: s.clear},
+		"/v1/status":                  {http.MethodGet: s.status},
+		"/v1/extensions":              {http.MethodGet: s.extensions},
+		"/v1/extensions/{id}/allow":   {http.MethodPost: s.decide(s.Desk.AllowExtension)},
+		"/v1/extensions/{id}/remove":  {http.MethodPost: s.decide(s.Desk.RemoveExtension)},
+		"/v1/extensions/{id}/forget":  {http.MethodPost: s.forget},
+		"/v1/devices":                 {http.MethodGet: s.devices},
+		"/v1/devices/{id}/revoke":     {http.MethodPost: s.revoke},
+		"/v1/invitations":             {http.MethodPost: s.invite},
+		"/v1/invitations/{id}":        {http.MethodGet: s.outcome},
+		"/v1/invitations/{id}/cancel": {http.MethodPost: s.cancel},
+		"/v1/token/rotate":            {http.MethodPost: s.rotate},
+		"/v1/pages":                   {http.MethodGet: s.pages},
+		"/v1/pages/clear":             {http.MethodPost: s.clear},
 	} {
 		mux.HandleFunc(path, s.answer(methods))
 	}

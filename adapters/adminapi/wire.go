@@ -8,6 +8,11 @@
 //	POST /v1/extensions/{id}/allow         Extension
 //	POST /v1/extensions/{id}/remove        Extension
 //	POST /v1/extensions/{id}/forget        204
+//	GET  /v1/devices                       []Device
+//	POST /v1/devices/{id}/revoke           204
+//	POST /v1/invitations?server=s&legacy=b Invitation; without server: to the public URL
+//	GET  /v1/invitations/{id}              Outcome, held open while the invitation waits
+//	POST /v1/invitations/{id}/cancel       Cancelled
 //	POST /v1/token/rotate                  Rotated
 //	GET  /v1/pages?limit=n                 []Page
 //	POST /v1/pages/clear                   Cleared
@@ -75,6 +80,7 @@ type Status struct {
 	DatabaseBytes int64       `json:"database_bytes"` // with its write-ahead log
 	WALBytes      int64       `json:"wal_bytes"`      // of the write-ahead log alone; it grows while a reader never ends
 	Nerve         Listeners   `json:"nerve"`
+	Phones        PhoneStatus `json:"phones"`
 	Search        Service     `json:"search"`
 	Model         Model       `json:"model"`
 	Index         Index       `json:"index"`
@@ -89,6 +95,18 @@ type Listeners struct {
 	Address string `json:"address,omitempty"` // 127.0.0.1:9001
 	Socket  string `json:"socket,omitempty"`  // path
 	Token   string `json:"token_file"`        // path of the file, never its content
+}
+
+// PhoneStatus is the listener for phones and who is paired.
+type PhoneStatus struct {
+	Address    string   `json:"address,omitempty"`          // 127.0.0.1:18787
+	PublicURL  string   `json:"public_url,omitempty"`       // by which phones reach it; none: not set
+	Fixed      bool     `json:"public_url_fixed,omitempty"` // by a flag, the environment or the file
+	Accepted   []string `json:"accepted_hosts"`             // names by which clients may come, the public URL's included
+	Paired     int      `json:"paired"`
+	Connected  int      `json:"connected"`  // now
+	Invitation bool     `json:"invitation"` // one is open
+	NoPhone    bool     `json:"no_phone"`   // the owner wants none for now
 }
 
 // Reach says what became of a try to reach a service just now.

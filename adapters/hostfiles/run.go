@@ -18,6 +18,7 @@ type Run struct {
 	PID         int    `json:"pid"`
 	Version     string `json:"version"`
 	Nerve       string `json:"nerve,omitempty"`        // listen address, such as 127.0.0.1:9001
+	Client      string `json:"client,omitempty"`       // listen address for phones
 	NerveSocket string `json:"nerve_socket,omitempty"` // path
 	AdminSocket string `json:"admin_socket,omitempty"` // path
 	DataDir     string `json:"data_dir"`

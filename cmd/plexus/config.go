@@ -23,7 +23,9 @@ import (
 // packages that have them.
 type config struct {
 	language       string // en or zh-CN
+	publicURL      string // as domain/pairing writes it; "": none is set here
 	nerveAddr      netip.AddrPort
+	clientAddr     netip.AddrPort
 	nerveSocket    string
 	nerveTokenFile string
 	logFormat      string
@@ -41,15 +43,18 @@ type config struct {
 	modelKeyFile   string
 	modelKey       admission.Secret
 	modelPlainHTTP bool
+	legacyExpiry   bool
+	remoteAdmin    bool
 	limits         limits
 }
 
 // limits are the bounds of the work at once and of waiting.
 type limits struct {
-	connections, handshakes, searches, generations int
-	prompt                                         int // bytes
-	searchConnect, searchTotal                     time.Duration
-	modelFirstByte, modelBetween, modelTotal       time.Duration
+	connections, handshakes, clients         int
+	searches, generations                    int
+	prompt                                   int // bytes
+	searchConnect, searchTotal               time.Duration
+	modelFirstByte, modelBetween, modelTotal time.Duration
 }
 
 // sources are where settings come from, besides the defaults.
@@ -61,8 +66,13 @@ type sources struct {
 }
 
 // defaultNerveAddr is where the extension looks unless it is told otherwise.
-func defaultNerveAddr() netip.AddrPort {
-	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 9001)
+func defaultNerveAddr() netip.AddrPort { return thisMachine(9001) }
+
+// defaultClientAddr is what a TLS proxy forwards phones to.
+func defaultClientAddr() netip.AddrPort { return thisMachine(18787) }
+
+func thisMachine(port uint16) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port)
 }
 
 // defaults of one machine and its environment.
@@ -71,6 +81,7 @@ func (p *program) defaults(dataDir string) (config, error) {
 	return config{
 		language:       p.defaultLanguage(),
 		nerveAddr:      defaultNerveAddr(),
+		clientAddr:     defaultClientAddr(),
 		nerveSocket:    p.places().NerveSocket(dataDir),
 		nerveTokenFile: tokenFile,
 		logFormat:      "text",

@@ -31,7 +31,7 @@ func TestConfig_DefaultsWithNothing(t *testing.T) {
 	if err != nil || len(warnings) != 0 {
 		t.Fatalf("%v, %v", warnings, err)
 	}
-	if c.nerveAddr.String() != "127.0.0.1:9001" || c.searchKind != "local" || c.modelKind != "auto" || !c.indexEnabled ||
+	if c.nerveAddr.String() != "127.0.0.1:9001" || c.clientAddr.String() != "127.0.0.1:18787" || c.publicURL != "" || c.searchKind != "local" || c.modelKind != "auto" || !c.indexEnabled ||
 		c.language != "en" || c.logLevel != "info" || !strings.HasSuffix(c.nerveTokenFile, "/.anvesha/token") {
 		t.Errorf("got %+v", c)
 	}
@@ -57,8 +57,10 @@ func TestConfig_EveryKey(t *testing.T) {
 	}
 	c, _, err := load(t, `
 language = "zh-CN"
+public_url = "wss://Box.example:8443"
 [listen]
 nerve = "127.0.0.1:0"
+client = "[::1]:0"
 nerve_socket = "/r/n.sock"
 nerve_token_file = "/r/token"
 [log]
@@ -82,6 +84,7 @@ allow_plain_http = true
 [limits]
 nerve_connections = 1
 nerve_handshakes = 2
+client_connections = 7
 searches = 3
 generations = 4
 prompt_bytes = 6144
@@ -90,13 +93,17 @@ search_total = "2s"
 model_first_byte = "3s"
 model_between_bytes = "4s"
 model_total = "5s"
+[pairing]
+legacy_expiry = true
+remote_admin = true
 `, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := limits{1, 2, 3, 4, 6144, time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second, 5 * time.Second}
+	want := limits{1, 2, 7, 3, 4, 6144, time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second, 5 * time.Second}
 	if c.limits != want || c.searchKey.Reveal() != "k-1" || c.modelKey.Reveal() != "k-1" || c.indexEnabled || !c.indexShared ||
-		!c.modelPlainHTTP || c.modelName != "llama3.2" || c.nerveSocket != "/r/n.sock" || c.language != "zh-CN" {
+		!c.modelPlainHTTP || c.modelName != "llama3.2" || c.nerveSocket != "/r/n.sock" || c.language != "zh-CN" ||
+		c.publicURL != "wss://box.example:8443/client/v1" || c.clientAddr.String() != "[::1]:0" || !c.legacyExpiry || !c.remoteAdmin {
 		t.Errorf("got %+v", c)
 	}
 	for _, s := range settings() {
@@ -139,10 +146,11 @@ func TestConfig_DocumentationIsComplete(t *testing.T) {
 func TestConfig_AllFaultsAtOnce(t *testing.T) {
 	_, _, err := load(t, `
 language = "fr"
-public_url = "wss://phone.example"
+public_url = "ws://phone.example"
 [listen]
 nerve = "192.168.1.7:9001"
-admin = "127.0.0.1:9010"
+client = "0.0.0.0:18787"
+phone = "127.0.0.1:9010"
 nerve_socket = "n.sock"
 [nerve]
 allowed_origins = ["http://a.example"]
@@ -155,15 +163,15 @@ enabled = "yes"
 searches = 0
 search_total = "soon"
 [pairing]
-remote_admin = true
+remote_admin = 1
 `, []string{"PLEXUS_LOG_LEVEL=loud", "PLEXUS_MODEL_API_KEY=two words"}, map[string][]string{"nerve-addr": {"9001"}})
 	if err == nil {
 		t.Fatal("taken")
 	}
 	for _, want := range []string{
-		"language", "no setting public_url", "listen.nerve is", "no setting listen.admin", "listen.nerve_socket", "nerve.allowed_origins",
+		"language", "public_url cannot be used: server address: scheme", "listen.nerve is", "listen.client is", "no setting listen.phone", "listen.nerve_socket", "nerve.allowed_origins",
 		"search.kind is", "search.url has to be a text", "index.enabled has to be true or false", "limits.searches", "limits.search_total",
-		"no setting pairing.remote_admin", "PLEXUS_LOG_LEVEL", "PLEXUS_MODEL_API_KEY", "--nerve-addr",
+		"pairing.remote_admin has to be true or false", "PLEXUS_LOG_LEVEL", "PLEXUS_MODEL_API_KEY", "--nerve-addr",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("nothing about %s in:\n%v", want, err)

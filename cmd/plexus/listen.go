@@ -21,6 +21,7 @@ import (
 // system has none.
 type listeners struct {
 	nerve       net.Listener
+	client      net.Listener
 	nerveSocket *hostfiles.PeerListener
 	adminSocket *hostfiles.PeerListener
 }
@@ -28,14 +29,14 @@ type listeners struct {
 // openListeners opens all of them or none.
 func openListeners(ctx context.Context, cfg config, dataDir string, log *slog.Logger, done *closers) (*listeners, error) {
 	l := &listeners{}
-	var lc net.ListenConfig
-	nerve, err := lc.Listen(ctx, "tcp", cfg.nerveAddr.String())
-	if err != nil {
-		return nil, whyTaken(ctx, cfg.nerveAddr, err)
+	var err error
+	if l.nerve, err = openTCP(ctx, cfg.nerveAddr, "--nerve-addr", done); err != nil {
+		return nil, err
 	}
-	done.add(nerve.Close)
-	l.nerve = nerve
-	warnOtherFamily(ctx, nerve.Addr(), log)
+	warnOtherFamily(ctx, l.nerve.Addr(), log)
+	if l.client, err = openTCP(ctx, cfg.clientAddr, "--client-addr", done); err != nil {
+		return nil, err
+	}
 	if !hostfiles.UnixSockets {
 		return l, nil
 	}
@@ -44,6 +45,16 @@ func openListeners(ctx context.Context, cfg config, dataDir string, log *slog.Lo
 	}
 	l.adminSocket, err = openSocket(ctx, filepath.Join(dataDir, hostfiles.AdminSocketName), "--data-dir", log, done)
 	return l, err
+}
+
+func openTCP(ctx context.Context, addr netip.AddrPort, flag string, done *closers) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", addr.String())
+	if err != nil {
+		return nil, whyTaken(ctx, addr, flag, err)
+	}
+	done.add(l.Close)
+	return l, nil
 }
 
 func openSocket(ctx context.Context, path, flag string, log *slog.Logger, done *closers) (*hostfiles.PeerListener, error) {
@@ -62,16 +73,16 @@ func openSocket(ctx context.Context, path, flag string, log *slog.Logger, done *
 }
 
 // whyTaken says what to do about an address that cannot be listened on.
-func whyTaken(ctx context.Context, addr netip.AddrPort, err error) error {
+func whyTaken(ctx context.Context, addr netip.AddrPort, flag string, err error) error {
 	if !errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("listening for NERVE on %s: %w. Choose another address with --nerve-addr", addr, err)
+		return fmt.Errorf("listening on %s: %w. Choose another address with %s", addr, err, flag)
 	}
 	who := "another program"
 	if plexusAnswers(ctx, addr) {
 		who = "another Plexus"
 	}
-	return fmt.Errorf("port %d on %s is taken by %s. Stop that one, or choose another port with --nerve-addr %s:0",
-		addr.Port(), addr.Addr(), who, addr.Addr())
+	return fmt.Errorf("port %d on %s is taken by %s. Stop that one, or choose another port with %s %s:0",
+		addr.Port(), addr.Addr(), who, flag, addr.Addr())
 }
 
 // plexusAnswers asks the listener what it is, as the extension does: with the

@@ -15,6 +15,7 @@ import (
 
 	"plexus/adapters/adminapi"
 	"plexus/adapters/hostfiles"
+	"plexus/domain/host"
 )
 
 // Time limits of starting and stopping.
@@ -104,6 +105,7 @@ type instance struct {
 	done      closers
 	listeners *listeners
 	store     *store
+	clients   *host.Clients
 }
 
 // run starts everything, waits for the end of ctx or the first server that
@@ -171,10 +173,13 @@ func (i *instance) start(ctx context.Context) ([]stopper, error) {
 	if err != nil {
 		return nil, err
 	}
-	servers := nerveServers(cfg, h, i.listeners, i.log)
+	if i.clients, err = newClients(ctx, cfg, i.store, dir, i.log); err != nil {
+		return nil, err
+	}
+	servers := append(nerveServers(cfg, h, i.listeners, i.log), clientServer(cfg, h, i.clients, i.listeners, i.log))
 	if i.listeners.adminSocket != nil {
 		admin := adminapi.NewServer(adminapi.Config{
-			Desk: h, Shelf: i.store.Pages(), Status: i.statusSource(h),
+			Desk: h, Shelf: i.store.Pages(), Phones: i.clients, Status: i.statusSource(h),
 			TokenFile: i.store.token.Token.Path(), Log: i.log,
 		})
 		servers = append(servers, stopper{"admin socket", i.listeners.adminSocket, untilClosed(admin), admin.Shutdown})
@@ -225,7 +230,7 @@ func (i *instance) warm(ctx context.Context) {
 func (i *instance) announce() error {
 	run := hostfiles.Run{
 		PID: os.Getpid(), Version: buildVersion(), DataDir: i.opts.dataDir,
-		Nerve: i.listeners.nerve.Addr().String(),
+		Nerve: i.listeners.nerve.Addr().String(), Client: i.listeners.client.Addr().String(),
 	}
 	if hostfiles.UnixSockets {
 		run.NerveSocket = i.listeners.nerveSocket.Addr().String()
@@ -240,7 +245,7 @@ func (i *instance) announce() error {
 		}
 		i.done.add(func() error { return hostfiles.Remove(path) })
 	}
-	i.log.Info("ready", "version", run.Version, "nerve", run.Nerve, "nerve_socket", run.NerveSocket, "data_dir", run.DataDir,
+	i.log.Info("ready", "version", run.Version, "nerve", run.Nerve, "client", run.Client, "nerve_socket", run.NerveSocket, "data_dir", run.DataDir,
 		"search", i.opts.config.searchKind, "model", i.opts.config.modelKind)
 	if isTerminal(i.stdout) {
 		i.outf("%s", greeting(run.Nerve, i.store.token.Token.Path()))
@@ -272,6 +277,7 @@ Plexus is ready at ws://%s.
        plexus extensions allow DIGITS
    (If plexus is not installed, say go run ./cmd/plexus in its place.)
 
+Pair a phone:         plexus pair
 Ask from a terminal:  plexus ask "your question"
 See what is going on: plexus status
 Programs without a browser use the token in %s.

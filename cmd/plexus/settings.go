@@ -11,6 +11,7 @@ import (
 
 	"plexus/domain/admission"
 	"plexus/domain/answers"
+	"plexus/domain/pairing"
 )
 
 // kind is the TOML type of a setting.
@@ -46,7 +47,9 @@ func (s setting) env() string {
 func settings() []setting {
 	return []setting{
 		{"language", "", isText, "", oneOf(func(c *config) *string { return &c.language }, "en", "zh-CN")},
-		{"listen.nerve", "nerve-addr", isText, "listen `address` of the NERVE WebSocket, on this machine only; port 0 takes a free one", setAddress},
+		{"public_url", "public-url", isText, "`address` by which phones reach this host, such as wss://box.tailnet.ts.net", publicURL},
+		{"listen.nerve", "nerve-addr", isText, "listen `address` of the NERVE WebSocket, on this machine only; port 0 takes a free one", address(func(c *config) *netip.AddrPort { return &c.nerveAddr }, defaultNerveAddr())},
+		{"listen.client", "client-addr", isText, "listen `address` for phones, on this machine only; a TLS proxy stands before it", address(func(c *config) *netip.AddrPort { return &c.clientAddr }, defaultClientAddr())},
 		{"listen.nerve_socket", "nerve-socket", isText, "`path` of the NERVE Unix socket", path(func(c *config) *string { return &c.nerveSocket })},
 		{"listen.nerve_token_file", "nerve-token-file", isText, "`path` of the host token", path(func(c *config) *string { return &c.nerveTokenFile })},
 		{"log.format", "log-format", isText, "`format` of the log: text or json", oneOf(func(c *config) *string { return &c.logFormat }, "text", "json")},
@@ -62,8 +65,11 @@ func settings() []setting {
 		{"model.name", "", isText, "", plain(func(c *config) *string { return &c.modelName })},
 		{"model.api_key_file", "", isText, "", path(func(c *config) *string { return &c.modelKeyFile })},
 		{"model.allow_plain_http", "", isBool, "", boolean(func(c *config) *bool { return &c.modelPlainHTTP })},
+		{"pairing.legacy_expiry", "", isBool, "", boolean(func(c *config) *bool { return &c.legacyExpiry })},
+		{"pairing.remote_admin", "", isBool, "", boolean(func(c *config) *bool { return &c.remoteAdmin })},
 		{"limits.nerve_connections", "", isNumber, "", number(func(c *config) *int { return &c.limits.connections })},
 		{"limits.nerve_handshakes", "", isNumber, "", number(func(c *config) *int { return &c.limits.handshakes })},
+		{"limits.client_connections", "", isNumber, "", number(func(c *config) *int { return &c.limits.clients })},
 		{"limits.searches", "", isNumber, "", number(func(c *config) *int { return &c.limits.searches })},
 		{"limits.generations", "", isNumber, "", number(func(c *config) *int { return &c.limits.generations })},
 		{"limits.prompt_bytes", "", isNumber, "", numberFrom(answers.MinPrompt, maxPromptBytes, func(c *config) *int { return &c.limits.prompt })},
@@ -148,25 +154,37 @@ func path(field func(*config) *string) setter {
 	}
 }
 
-// setAddress takes a literal loopback address. A name such as localhost means
-// ::1 to one program and 127.0.0.1 to the next, so it is refused.
-func setAddress(c *config, v string) error {
-	host, port, err := net.SplitHostPort(v)
+// address takes a literal loopback address. A name such as localhost means ::1
+// to one program and 127.0.0.1 to the next, so it is refused.
+func address(field func(*config) *netip.AddrPort, example netip.AddrPort) setter {
+	return func(c *config, v string) error {
+		host, port, err := net.SplitHostPort(v)
+		if err != nil {
+			return fmt.Errorf("is %q and has to look like %s", v, example)
+		}
+		if host == "localhost" {
+			return fmt.Errorf("is %q; write 127.0.0.1:%s, since localhost can mean two addresses", v, port)
+		}
+		addr, err := netip.ParseAddr(host)
+		if err != nil || !addr.IsLoopback() || addr.Zone() != "" {
+			return fmt.Errorf("is %q and has to be an address of this machine alone, such as %s", v, example)
+		}
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil {
+			return fmt.Errorf("is %q and its port has to be a number from 0 to 65535", v)
+		}
+		*field(c) = netip.AddrPortFrom(addr, uint16(n))
+		return nil
+	}
+}
+
+// publicURL does not repeat what it refuses: it may hold a password.
+func publicURL(c *config, v string) error {
+	server, err := pairing.ParseServer(v)
 	if err != nil {
-		return fmt.Errorf("is %q and has to look like 127.0.0.1:9001", v)
+		return fmt.Errorf("cannot be used: %w", err)
 	}
-	if host == "localhost" {
-		return fmt.Errorf("is %q; write 127.0.0.1:%s, since localhost can mean two addresses", v, port)
-	}
-	addr, err := netip.ParseAddr(host)
-	if err != nil || !addr.IsLoopback() || addr.Zone() != "" {
-		return fmt.Errorf("is %q and has to be an address of this machine alone, such as 127.0.0.1:9001", v)
-	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	if err != nil {
-		return fmt.Errorf("is %q and its port has to be a number from 0 to 65535", v)
-	}
-	c.nerveAddr = netip.AddrPortFrom(addr, uint16(n))
+	c.publicURL = server.String()
 	return nil
 }
 

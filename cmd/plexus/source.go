@@ -31,12 +31,17 @@ func (i *instance) statusSource(h *host.Host) func(context.Context) (adminapi.St
 		if err != nil {
 			return adminapi.Status{}, fmt.Errorf("extensions: %w", err)
 		}
+		devices, err := i.clients.Devices(ctx)
+		if err != nil {
+			return adminapi.Status{}, fmt.Errorf("phones: %w", err)
+		}
 		health := h.Health()
 		s := adminapi.Status{
 			Version: buildVersion(), PID: os.Getpid(),
 			StartedAt: i.started.UTC(), UptimeSeconds: int64(time.Since(i.started).Seconds()),
 			DataDir: i.opts.dataDir, DatabaseBytes: stats.FileBytes + stats.WALBytes, WALBytes: stats.WALBytes,
 			Nerve:       i.openListeners(),
+			Phones:      i.phoneStatus(devices),
 			Index:       i.indexStatus(stats, health.Index),
 			Connections: h.LiveConnections(),
 			Queries:     queries(health),
@@ -67,6 +72,21 @@ func (i *instance) openListeners() adminapi.Listeners {
 		l.Socket = i.listeners.nerveSocket.Addr().String()
 	}
 	return l
+}
+
+func (i *instance) phoneStatus(devices []host.DeviceStatus) adminapi.PhoneStatus {
+	s := adminapi.PhoneStatus{
+		Address: i.listeners.client.Addr().String(), Accepted: []string{}, Paired: len(devices),
+		Connected: i.clients.LiveClients(), NoPhone: i.clients.NoPhone(),
+	}
+	if public, fixed, ok := i.clients.PublicURL(); ok {
+		s.PublicURL, s.Fixed = public.String(), fixed
+	}
+	for _, h := range i.clients.AcceptedHosts() {
+		s.Accepted = append(s.Accepted, h.Server.Authority())
+	}
+	_, s.Invitation = i.clients.OpenInvitation()
+	return s
 }
 
 func (i *instance) indexStatus(stats sqlite.Stats, f host.Failure) adminapi.Index {

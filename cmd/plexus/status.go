@@ -54,6 +54,7 @@ func statusText(s adminapi.Status, now time.Time) string {
 		b.line("", "%s", s.Nerve.Socket)
 	}
 	b.line("Token", "%s", s.Nerve.Token)
+	b.phones(s.Phones)
 	b.line("Data", "%s, database %s", s.DataDir, size(s.DatabaseBytes))
 	if s.WALBytes > largeWAL {
 		b.line("", "%s of it are its write-ahead log, which does not shrink: something keeps reading %s. Ending that, or restarting Plexus, helps",
@@ -71,6 +72,22 @@ func statusText(s adminapi.Status, now time.Time) string {
 	b.waiting(s.Waiting)
 	b.refused(s.Refused, now)
 	return b.String()
+}
+
+func (b *page) phones(s adminapi.PhoneStatus) {
+	b.line("Phones", "ws://%s; %d paired, %d connected", s.Address, s.Paired, s.Connected)
+	switch {
+	case s.PublicURL != "":
+		b.line("", "reached as %s", s.PublicURL)
+	default:
+		b.line("", "no public URL is set: plexus pair --public-url wss://NAME sets it; plexus setup tailscale helps to get one")
+	}
+	if s.Invitation {
+		b.line("", "an invitation is open")
+	}
+	if s.NoPhone {
+		b.line("", "the owner wants no phone for now: every one is turned away")
+	}
 }
 
 func searchText(s adminapi.Service, index adminapi.Index) string {

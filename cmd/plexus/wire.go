@@ -23,6 +23,7 @@ import (
 	"plexus/domain/admission"
 	"plexus/domain/answers"
 	"plexus/domain/host"
+	"plexus/domain/pairing"
 	"plexus/ports"
 )
 
@@ -131,10 +132,11 @@ func onThisMachine(rawURL string) bool {
 // hostedGenerations is the default against a model on another machine.
 const hostedGenerations = 8
 
-// store opens the database and the host token and builds the host over them.
+// store is the open database and the secrets that lie beside it.
 type store struct {
 	*sqlite.Store
-	token hostfiles.Loaded
+	token  hostfiles.Loaded
+	master pairing.TokenHash // of the master token, which the devices are bound to
 }
 
 func openStore(ctx context.Context, cfg config, dataDir string, log *slog.Logger, done *closers) (*store, error) {
@@ -144,6 +146,10 @@ func openStore(ctx context.Context, cfg config, dataDir string, log *slog.Logger
 		return nil, fmt.Errorf("%s: %w%s", path, err, databaseAdvice(err))
 	}
 	done.add(db.Close)
+	master, err := bindDevices(ctx, db, dataDir)
+	if err != nil {
+		return nil, err
+	}
 	token, err := hostfiles.LoadToken(cfg.nerveTokenFile)
 	if err != nil {
 		return nil, err
@@ -151,24 +157,11 @@ func openStore(ctx context.Context, cfg config, dataDir string, log *slog.Logger
 	for _, warning := range token.Warnings {
 		log.Warn(warning)
 	}
-	s := &store{Store: db, token: token}
+	s := &store{Store: db, token: token, master: master}
 	if token.Replaced {
 		s.nameTokenHolders(ctx, log)
 	}
 	return s, nil
-}
-
-// databaseAdvice says what to do about a database that does not open.
-func databaseAdvice(err error) string {
-	switch {
-	case errors.Is(err, sqlite.ErrDamaged):
-		return ".\nTo start afresh, move that file and its -wal and -shm away; extensions then have to be allowed again"
-	case errors.Is(err, sqlite.ErrDiskFull):
-		return ".\nMake room on that disk and start again"
-	case errors.Is(err, sqlite.ErrUnsafeFile):
-		return ".\nPut a plain file of your own there, or choose another place with --data-dir"
-	}
-	return ""
 }
 
 // nameTokenHolders says who is locked out by a new token.

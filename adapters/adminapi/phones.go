@@ -1,0 +1,153 @@
+package adminapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"plexus/domain/host"
+	"plexus/domain/pairing"
+	"plexus/domain/text"
+)
+
+// waitLimit is how long one question about an invitation is held open.
+const waitLimit = 20 * time.Second
+
+// Phones is the pairing of phones as this API uses it: *host.Clients.
+type Phones interface {
+	Devices(ctx context.Context) ([]host.DeviceStatus, error)
+	Revoke(ctx context.Context, id pairing.DeviceID) error
+	PublicURL() (server pairing.Server, fixed, ok bool)
+	SetPublicURL(ctx context.Context, address string) error
+	CreateInvitation(ctx context.Context, server string) (i pairing.Invitation, replaced bool, err error)
+	Payload(i pairing.Invitation, legacy bool) pairing.Payload
+	CancelInvitation(ctx context.Context, id pairing.InvitationID) (cancelled bool, err error)
+	Invitation(id pairing.InvitationID) pairing.Outcome
+	Changed() <-chan struct{}
+}
+
+// Device is one paired phone.
+type Device struct {
+	ID               string     `json:"id"`   // UUID
+	Name             string     `json:"name"` // non-printables as escapes
+	CreatedAt        time.Time  `json:"created_at"`
+	FirstConnectedAt *time.Time `json:"first_connected_at,omitempty"` // none: never connected
+	LastSeenAt       *time.Time `json:"last_seen_at,omitempty"`
+	Connected        bool       `json:"connected"` // now
+}
+
+func newDevice(d host.DeviceStatus) Device {
+	return Device{
+		ID: d.ID.String(), Name: text.Printable(d.Name), CreatedAt: d.CreatedAt.UTC(),
+		FirstConnectedAt: moment(d.FirstConnectedAt), LastSeenAt: moment(d.LastSeenAt), Connected: d.Connected,
+	}
+}
+
+// moment is nil for never.
+func moment(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+// Invitation is an open invitation. Payload is the text of its QR code, and a
+// secret: whoever has it can pair.
+type Invitation struct {
+	ID       string `json:"id"`
+	Server   string `json:"server"` // where the phone will connect to
+	Payload  string `json:"payload"`
+	Replaced bool   `json:"replaced"` // it took the place of an open one
+}
+
+// Outcome says what became of an invitation.
+type Outcome struct {
+	ID     string  `json:"id"`
+	State  string  `json:"state"` // waiting, redeemed, replaced, cancelled, gone
+	Device *Device `json:"device,omitempty"`
+}
+
+// Cancelled says whether an invitation was still open.
+type Cancelled struct {
+	Cancelled bool `json:"cancelled"`
+}
+
+func (s *server) devices(r *http.Request) (any, error) {
+	rows, err := s.Phones.Devices(r.Context())
+	list := make([]Device, 0, len(rows))
+	for _, row := range rows {
+		list = append(list, newDevice(row))
+	}
+	return list, err
+}
+
+func (s *server) revoke(r *http.Request) (any, error) {
+	id, err := pairing.ParseDeviceID(r.PathValue("id"))
+	if err != nil {
+		return nil, errDeviceID
+	}
+	return nil, s.Phones.Revoke(r.Context(), id)
+}
+
+// invite opens an invitation to the server of the request or to the public URL.
+// The first address that is used becomes the public URL, as on the page.
+func (s *server) invite(r *http.Request) (any, error) {
+	ctx, server := r.Context(), r.URL.Query().Get("server")
+	public, fixed, known := s.Phones.PublicURL()
+	switch {
+	case server == "" && !known:
+		return nil, ErrNoPublicURL
+	case server == "":
+		server = public.String()
+	}
+	i, replaced, err := s.Phones.CreateInvitation(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	if !known && !fixed {
+		if err := s.Phones.SetPublicURL(ctx, i.Server.String()); err != nil && !errors.Is(err, host.ErrSettingFixed) {
+			return nil, err
+		}
+	}
+	payload := s.Phones.Payload(i, r.URL.Query().Get("legacy") == "true")
+	return Invitation{ID: string(i.ID()), Server: i.Server.String(), Payload: payload.Reveal(), Replaced: replaced}, nil
+}
+
+// outcome answers once the invitation is no longer open, or after waitLimit.
+func (s *server) outcome(r *http.Request) (any, error) {
+	id := pairing.InvitationID(r.PathValue("id"))
+	limit := time.NewTimer(waitLimit)
+	defer limit.Stop()
+	for {
+		changed := s.Phones.Changed()
+		o := s.Phones.Invitation(id)
+		if o.State != pairing.Waiting {
+			return newOutcome(o), nil
+		}
+		select {
+		case <-changed:
+		case <-limit.C:
+			return newOutcome(o), nil
+		case <-s.stopping:
+			return newOutcome(o), nil
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		}
+	}
+}
+
+func newOutcome(o pairing.Outcome) Outcome {
+	out := Outcome{ID: string(o.ID), State: string(o.State)}
+	if o.State == pairing.Redeemed {
+		d := newDevice(host.DeviceStatus{Device: o.Device})
+		out.Device = &d
+	}
+	return out
+}
+
+func (s *server) cancel(r *http.Request) (any, error) {
+	was, err := s.Phones.CancelInvitation(r.Context(), pairing.InvitationID(r.PathValue("id")))
+	return Cancelled{was}, err
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"plexus/adapters/hostfiles"
+	"plexus/adapters/novaws"
+	"plexus/adapters/sqlite"
+	"plexus/domain/host"
+	"plexus/domain/nova"
+	"plexus/domain/pairing"
+)
+
+// bindDevices loads or makes the master token and makes sure that the devices in
+// the database were paired under it.
+func bindDevices(ctx context.Context, db *sqlite.Store, dataDir string) (pairing.TokenHash, error) {
+	master, _, err := hostfiles.EnsureMasterToken(dataDir)
+	if err != nil {
+		return pairing.TokenHash{}, err
+	}
+	if err := db.Devices().Bind(ctx, master.Hash()); err != nil {
+		return pairing.TokenHash{}, err
+	}
+	return master.Hash(), nil
+}
+
+// databaseAdvice says what to do about a database that does not open.
+func databaseAdvice(err error) string {
+	switch {
+	case errors.Is(err, sqlite.ErrDamaged):
+		return ".\nTo go back to a backup: plexus restore FILE. To start afresh: plexus devices reset --yes, which puts the damaged file aside; extensions then have to be allowed and phones paired again"
+	case errors.Is(err, sqlite.ErrDiskFull):
+		return ".\nMake room on that disk and start again"
+	case errors.Is(err, sqlite.ErrUnsafeFile):
+		return ".\nPut a plain file of your own there, or choose another place with --data-dir"
+	}
+	return ""
+}
+
+func newClients(ctx context.Context, cfg config, store *store, dataDir string, log *slog.Logger) (*host.Clients, error) {
+	clients, err := host.NewClients(ctx, host.ClientDeps{
+		Devices: store.Devices(), Finder: store.Devices(), Revoked: hostfiles.NewRevoked(dataDir),
+		Settings: store.Settings(), Random: rand.Reader, Now: time.Now, Log: log,
+	}, host.ClientOptions{Master: store.master, PublicURL: cfg.publicURL, LegacyExpiry: cfg.legacyExpiry})
+	if err != nil {
+		return nil, fmt.Errorf("building the host: %w", err)
+	}
+	return clients, nil
+}
+
+// clientServer is the server for phones.
+func clientServer(cfg config, h *host.Host, clients *host.Clients, l *listeners, log *slog.Logger) stopper {
+	server := novaws.New(
+		novaws.Deps{Door: clients, Pairing: clients, Controls: clients, Refuse: h.Refuse},
+		novaws.Config{
+			MaxConnections: cfg.limits.clients, RemoteAdmin: cfg.remoteAdmin,
+			ServerInstanceID: newUUID(), InputInstanceID: newUUID(), NewID: newUUID,
+			Input: nova.NoInput, // nothing takes a phone's text or speech yet
+			Log:   log,
+		})
+	return stopper{"client listener", l.client, server.Serve, server.Shutdown}
+}
+
+// newUUID makes a random UUID; device IDs have the same form.
+func newUUID() string {
+	var random [16]byte
+	_, _ = rand.Read(random[:]) // never fails: see crypto/rand
+	return pairing.NewDeviceID(random).String()
+}
