@@ -123,3 +123,143 @@ func (h *Hello) form(f *jsonform.Form) {
 func AppendHello(dst []byte, h Hello) ([]byte, error) {
 	return seal(dst, "hello", MaxText, jsonform.Write(dst), &h)
 }
+
+// Pipeline says how a host makes speech: in one model or in a chain. "" is
+// none, and client.ready then has no media.
+type Pipeline string
+
+// The pipelines of the wire.
+const (
+	Integrated Pipeline = "integrated"
+	Cascaded   Pipeline = "cascaded"
+)
+
+// Input is what the host can do with what a person types or dictates. Both
+// capability lists and the pipeline are derived from it, so that they cannot
+// disagree.
+type Input uint8
+
+// The kinds of input.
+const (
+	NoInput          Input = iota // there is no model
+	TextInput                     // a model, no recogniser
+	TextAndDictation              // a model and a recogniser
+)
+
+// Pipeline is cascaded for TextAndDictation, else "".
+func (i Input) Pipeline() Pipeline {
+	if i == TextAndDictation {
+		return Cascaded
+	}
+	return ""
+}
+
+// Ready is client.ready, the host's first message on a connection.
+type Ready struct {
+	ServerInstanceID string // UUID, one per process
+	ConnectionID     string // UUID, one per connection; echoed byte for byte
+	Pipeline         Pipeline
+	Personal         bool // the personal extension was granted
+	TextInput        bool
+	Dictation        bool
+}
+
+// NewReady is the answer to a good hello.
+func NewReady(serverInstanceID, connectionID string, in Input, personal bool) Ready {
+	both := in == TextAndDictation
+	return Ready{serverInstanceID, connectionID, in.Pipeline(), personal, both, both}
+}
+
+// DesktopCapabilities is desktop.capabilities: what input the host takes.
+type DesktopCapabilities struct {
+	TextInput       bool
+	Dictation       bool
+	InputInstanceID string // UUID, one per process; neither the server's nor the connection's
+}
+
+// NewDesktopCapabilities gives the message for in; false when there is nothing
+// to announce.
+func NewDesktopCapabilities(in Input, inputInstanceID string) (DesktopCapabilities, bool) {
+	return DesktopCapabilities{in != NoInput, in == TextAndDictation, inputInstanceID}, in != NoInput
+}
+
+func (Ready) Type() string               { return "client.ready" }
+func (DesktopCapabilities) Type() string { return "desktop.capabilities" }
+
+func (m Ready) message() former               { return &m }
+func (m DesktopCapabilities) message() former { return &m }
+
+func (m *Ready) form(f *jsonform.Form) {
+	f.Kind(m.Type())
+	formVersion(f)
+	f.Text("server_instance_id", jsonform.Required, &m.ServerInstanceID, uuid)
+	f.Text("connection_id", jsonform.Required, &m.ConnectionID, uuid)
+	media := Optional[Pipeline]{Value: m.Pipeline, Set: m.Pipeline != ""}
+	jsonform.OptionalObject(f, "media", jsonform.Omitted, &media, formDescriptor)
+	m.Pipeline = media.Value
+	formPCM(f, "input_audio", UplinkRate)
+	formPCM(f, "output_audio", DownlinkRate)
+	m.formCapabilities(f)
+}
+
+// formDescriptor names the one media path there is.
+func formDescriptor(f *jsonform.Form, p *Pipeline) {
+	formConstant(f, "transport", RelayTransport)
+	formConstant(f, "path", "relay")
+	formConstant(f, "audio_owner", "client")
+	jsonform.Choice(f, "pipeline", jsonform.Required, p, Integrated, Cascaded)
+}
+
+func formPCM(f *jsonform.Form, name string, rate uint64) {
+	f.Object(name, func(f *jsonform.Form) {
+		formConstant(f, "encoding", "pcm_s16le")
+		f.Uint("sample_rate", &rate, rate, rate)
+		channels := uint64(1)
+		f.Uint("channels", &channels, 1, 1)
+	})
+}
+
+// formConstant is a string that can be no other.
+func formConstant(f *jsonform.Form, name, value string) {
+	jsonform.Choice(f, name, jsonform.Required, &value, value)
+}
+
+func (m *Ready) formCapabilities(f *jsonform.Form) {
+	list := []string{"audio", "captions", "projects", "executor"}
+	always := len(list)
+	if m.Personal {
+		list = append(list, "personal")
+	}
+	list = appendInput(list, m.TextInput, m.Dictation)
+	if !f.Reading() {
+		cascaded := m.Pipeline == Cascaded
+		f.Want("capabilities", m.TextInput == cascaded && m.Dictation == cascaded)
+		jsonform.Texts(f, "capabilities", jsonform.Required, &list, always, len(list), jsonform.Anything)
+		return
+	}
+	var offered []string
+	jsonform.Texts(f, "capabilities", jsonform.Required, &offered, always, MaxText, jsonform.Anything)
+	for _, name := range list {
+		f.Want("capabilities", slices.Contains(offered, name))
+	}
+	m.Personal = slices.Contains(offered, "personal")
+	m.TextInput, m.Dictation = slices.Contains(offered, "text_input"), slices.Contains(offered, "dictation")
+}
+
+func appendInput(list []string, textInput, dictation bool) []string {
+	if textInput {
+		list = append(list, "text_input")
+	}
+	if dictation {
+		list = append(list, "dictation")
+	}
+	return list
+}
+
+func (m *DesktopCapabilities) form(f *jsonform.Form) {
+	list := appendInput(nil, m.TextInput, m.Dictation)
+	f.Kind(m.Type())
+	jsonform.Texts(f, "capabilities", jsonform.Required, &list, 0, MaxText, jsonform.Anything)
+	m.TextInput, m.Dictation = slices.Contains(list, "text_input"), slices.Contains(list, "dictation")
+	f.Text("input_instance_id", jsonform.Required, &m.InputInstanceID, id128u)
+}

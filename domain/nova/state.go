@@ -256,11 +256,11 @@ func (a *Approval) form(f *jsonform.Form) {
 // formAllowed drops, when reading, the decisions of a newer host.
 func (a *Approval) formAllowed(f *jsonform.Form) {
 	known := func(d Decision) bool { return slices.Contains(decisions[:], d) }
-	good := known
+	good, most := known, len(decisions)
 	if f.Reading() {
-		good = func(Decision) bool { return true }
+		good, most = func(Decision) bool { return true }, MaxText
 	}
-	jsonform.Texts(f, "allowed_decisions", jsonform.Omitted, &a.Allowed, 1, len(decisions), good)
+	jsonform.Texts(f, "allowed_decisions", jsonform.Omitted, &a.Allowed, 1, most, good)
 	if f.Reading() {
 		a.Allowed = slices.DeleteFunc(a.Allowed, func(d Decision) bool { return !known(d) })
 	}

@@ -184,13 +184,6 @@ func (f *Form) Bool(name string, v *bool) {
 	}
 }
 
-// OptionalTrue is a member that is true or left out.
-func (f *Form) OptionalTrue(name string, v *bool) {
-	if *v || f.Has(name) {
-		f.Bool(name, v)
-	}
-}
-
 // Uint is an integer between low and high, in any spelling when read.
 func (f *Form) Uint(name string, v *uint64, low, high uint64) {
 	value := Optional[uint64]{*v, true}

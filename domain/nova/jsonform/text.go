@@ -82,15 +82,3 @@ func Printable(s string) bool {
 
 // Anything is the rule that refuses nothing.
 func Anything(string) bool { return true }
-
-// All wants every rule to hold.
-func All(rules ...Rule) Rule {
-	return func(s string) bool {
-		for _, ok := range rules {
-			if !ok(s) {
-				return false
-			}
-		}
-		return true
-	}
-}
