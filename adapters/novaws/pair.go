@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -21,16 +23,45 @@ const (
 )
 
 // pairLink is a pairing socket in the tracker's eyes.
-type pairLink struct{ socket *wsconn.Socket }
+type pairLink struct {
+	socket  *wsconn.Socket
+	ctx     context.Context // of the request
+	cancel  context.CancelFunc
+	stopped atomic.Bool // this host stops
+}
 
-func (p *pairLink) Close(sessions.CloseReason) { p.socket.Cut() }
+// Close gives up the request and says goodbye, beside the caller. It is only
+// called when this host stops.
+func (p *pairLink) Close(sessions.CloseReason) {
+	p.stopped.Store(true)
+	p.cancel()
+	go p.abandon()
+}
+
+// abandon ends the socket without an answer.
+func (p *pairLink) abandon() {
+	if !p.stopped.Load() {
+		p.socket.Cut()
+		return
+	}
+	end := closingOf(sessions.Shutdown, false)
+	p.socket.CloseWith(end.code, end.reason, retireLimit)
+}
 
 // runPairing serves one pairing socket: one message in, one answer out. It never
 // touches the client's place.
 func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger) {
-	link := &pairLink{socket}
+	link := &pairLink{socket: socket}
+	link.ctx, link.cancel = context.WithTimeout(context.Background(), pairLimit)
+	defer link.cancel()
 	s.tracker.Add(link)
 	defer s.tracker.Release(link)
+	defer func() {
+		if p := recover(); p != nil {
+			log.Error("a pairing request panicked", "panic", panicked(p), "stack", string(debug.Stack()))
+			socket.Cut()
+		}
+	}()
 	if !s.enterPairing() {
 		log.Warn("a pairing socket was cut", "reason", sessions.PairingOverLimit.String())
 		socket.Cut()
@@ -39,15 +70,13 @@ func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger)
 	defer s.leavePairing()
 	limit := time.AfterFunc(pairLimit, socket.Cut)
 	defer limit.Stop()
-	ctx, cancel := context.WithTimeout(context.Background(), pairLimit)
-	defer cancel()
 
 	request, ok := firstText(socket)
 	if !ok {
-		socket.Cut()
+		link.abandon()
 		return
 	}
-	answer := s.pairAnswer(ctx, request, admin)
+	answer := s.pairAnswer(link.ctx, request, admin)
 	log.Info("a pairing request was answered", "admin", admin, "answer", answer.Type())
 	text, err := nova.Append(nil, answer)
 	if err != nil {
@@ -55,7 +84,7 @@ func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger)
 		text, _ = nova.Append(nil, nova.PairError{}) // constant, never fails
 	}
 	if err := socket.WriteText(text); err != nil {
-		socket.Cut()
+		link.abandon()
 		return
 	}
 	end := closingOf(sessions.Finished, false)

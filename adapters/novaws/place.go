@@ -29,6 +29,10 @@ func (s *Server) enterLobby(c *session, peer string) {
 // claim asks for the one client's place. It may take as long as a probe.
 func (s *Server) claim(c *session) bool {
 	s.mu.Lock()
+	if s.open[c.id] != c { // it has left: it must not make anybody give way
+		s.mu.Unlock()
+		return false
+	}
 	s.lobby.Leave(c.id)
 	verdict, holder := s.place.Claim(c.id), s.open[s.place.Holder()]
 	s.mu.Unlock()

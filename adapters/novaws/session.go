@@ -90,7 +90,7 @@ func (c *session) run() {
 	}
 	c.cancel()
 	end := closingOf(reason, c.nova.Personal())
-	c.out.end(reason.Flushes() || reason == sessions.ControlCapacity)
+	c.out.end(reason.Flushes())
 	if end.code == 0 {
 		c.socket.Cut()
 	}
@@ -98,7 +98,19 @@ func (c *session) run() {
 	c.socket.CloseWith(end.code, end.reason, retireLimit)
 	reading.Wait()
 	c.work.Wait()
-	c.log.Info("client gone", "reason", reason.String(), "code", end.code, "lasted", time.Since(opened).Round(time.Millisecond))
+	c.log.Info("client gone", "reason", reason.String(), "code", end.code,
+		"lasted", time.Since(opened).Round(time.Millisecond), observed(c.nova.Observed()))
+}
+
+// observed tells the log what the connection has measured; nothing when there is
+// nothing.
+func observed(o sessions.Observed) slog.Attr {
+	if o == (sessions.Observed{}) {
+		return slog.Attr{}
+	}
+	return slog.Group("observed", "round_trips", o.RoundTrips, "round_trip", o.RoundTrip.Round(time.Microsecond),
+		"telemetry", o.Telemetry, "telemetry_rejected", o.TelemetryRejected,
+		"closed", o.Closed, "reconnects", o.Reconnects, "results", o.Results)
 }
 
 // loop handles one event after the other until one of them ends the connection.
@@ -109,17 +121,30 @@ func (c *session) loop() (reason sessions.CloseReason) {
 			reason = sessions.Internal
 		}
 	}()
-	deadline := time.NewTimer(time.Until(c.nova.Deadline()))
+	armed := c.nova.Deadline()
+	deadline := time.NewTimer(time.Until(armed))
 	defer deadline.Stop()
 	for {
 		if end := c.next(deadline.C); end != 0 {
 			return end
+		}
+		if due := c.nova.Deadline(); !due.Equal(armed) {
+			armed = due
+			deadline.Stop()
+			if !due.IsZero() {
+				deadline.Reset(time.Until(due))
+			}
 		}
 	}
 }
 
 // next takes one event and performs what it asks for. 0: go on.
 func (c *session) next(deadline <-chan time.Time) sessions.CloseReason {
+	select {
+	case <-c.stopped: // before what is queued, however much that is
+		return c.perform(c.nova.Stop(c.stopWith))
+	default:
+	}
 	if c.inbox.Overflowed() {
 		return c.perform(c.nova.Overflow())
 	}
@@ -186,7 +211,13 @@ func (c *session) call(call sessions.Call) {
 }
 
 // answer does the work of a call.
-func (c *session) answer(call sessions.Call) func(*sessions.Nova) sessions.Effects {
+func (c *session) answer(call sessions.Call) (result func(*sessions.Nova) sessions.Effects) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.log.Error("a client's session panicked", "panic", panicked(p), "stack", string(debug.Stack()))
+			result = func(n *sessions.Nova) sessions.Effects { return n.Stop(sessions.Internal) }
+		}
+	}()
 	switch call := call.(type) {
 	case sessions.CheckToken:
 		who, verdict := c.authenticate(call.Token)

@@ -133,23 +133,34 @@ func (s *Socket) WriteBinary(p []byte) error {
 	return s.ws.Write(context.Background(), websocket.MessageBinary, p)
 }
 
+// WriteText writes one text message as one frame. p must be valid UTF-8.
+func (s *Socket) WriteText(p []byte) error {
+	return s.ws.Write(context.Background(), websocket.MessageText, p)
+}
+
 // Ping sends a WebSocket ping and waits for its pong, or for ctx.
 func (s *Socket) Ping(ctx context.Context) error { return s.ws.Ping(ctx) }
 
 // Reads counts the reads that brought bytes: any of them is a sign of life.
 func (s *Socket) Reads() uint64 { return s.watched.Reads() }
 
+// Writes counts the pieces of writes that the kernel took.
+func (s *Socket) Writes() uint64 { return s.watched.Writes() }
+
 // Close says goodbye with code and an empty reason and ends within CloseLimit,
 // whatever the peer does. Only the first Close or Cut has an effect; all return
 // when the socket is gone.
-func (s *Socket) Close(code websocket.StatusCode) {
+func (s *Socket) Close(code websocket.StatusCode) { s.CloseWith(int(code), "", CloseLimit) }
+
+// CloseWith is Close with a reason of at most 123 bytes and a limit of its own.
+func (s *Socket) CloseWith(code int, reason string, within time.Duration) {
 	s.closing.Do(func() {
 		s.marking.Lock()
 		s.ending = true
 		s.marking.Unlock()
-		limit := time.AfterFunc(CloseLimit, func() { _ = s.watched.Conn.Close() })
+		limit := time.AfterFunc(within, func() { _ = s.watched.Conn.Close() })
 		defer limit.Stop()
-		_ = s.ws.Close(code, "") // the peer may be gone already, which is what Close is for
+		_ = s.ws.Close(websocket.StatusCode(code), reason) // the peer may be gone already, which is what Close is for
 	})
 }
 

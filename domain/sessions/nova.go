@@ -27,6 +27,10 @@ type Nova struct {
 	busy     bool
 	ledger   ledger
 	pending  string // request ID of the command that is being delivered
+
+	clock    clock
+	pingBy   time.Time // when the next clock.ping is due; zero for never
+	observed Observed
 }
 
 type novaPhase uint8
@@ -96,32 +100,49 @@ func (n *Nova) Personal() bool { return n.personal }
 // Greeted reports whether client.ready was sent.
 func (n *Nova) Greeted() bool { return n.phase == admitting || n.phase == ready }
 
-// Deadline is when Tick has something to say; zero for never.
-func (n *Nova) Deadline() time.Time { return n.helloBy }
+// Observed gives what this connection has measured so far.
+func (n *Nova) Observed() Observed { return n.observed }
 
-// Tick tells the time.
+// Deadline is when Tick has something to say; zero for never.
+func (n *Nova) Deadline() time.Time {
+	if !n.helloBy.IsZero() {
+		return n.helloBy
+	}
+	return n.pingBy
+}
+
+// Tick tells the time, also while it is Busy.
 func (n *Nova) Tick(now time.Time) Effects {
-	if n.phase == retired || n.helloBy.IsZero() || now.Before(n.helloBy) {
+	switch {
+	case n.Deadline().IsZero() || now.Before(n.Deadline()):
+		return Effects{}
+	case !n.helloBy.IsZero():
+		return n.retire(HelloTimeout)
+	}
+	ping, ok := n.clock.ping(now)
+	if !ok {
+		n.pingBy = time.Time{}
 		return Effects{}
 	}
-	return n.retire(HelloTimeout)
+	n.pingBy = now.Add(ClockInterval)
+	return Effects{Send: []nova.Message{ping}}
 }
 
 // Overflow: more was received than may wait.
 func (n *Nova) Overflow() Effects {
-	if !n.Greeted() {
+	if n.phase < claimingPlace {
 		return n.retire(BadHello)
 	}
 	return n.retire(InputOverflow)
 }
 
-// Text is one text message, valid UTF-8.
-func (n *Nova) Text(b []byte) Effects {
+// Text is one text message, valid UTF-8, that came at now.
+func (n *Nova) Text(b []byte, now time.Time) Effects {
 	switch n.phase {
 	case awaitingHello:
 		return n.greet(b)
 	case ready:
-		return n.command(b)
+		return n.command(b, now)
 	}
 	return Effects{} // nothing is taken while it is busy, or for good
 }
@@ -205,20 +226,20 @@ func (n *Nova) PlaceClaimed(granted bool) Effects {
 	return e
 }
 
-// AdmissionDone answers Admission.
-func (n *Nova) AdmissionDone(err error) Effects {
+// AdmissionDone answers Admission, at now.
+func (n *Nova) AdmissionDone(err error, now time.Time) Effects {
 	if !n.answered(admitting) {
 		return Effects{}
 	}
 	if err != nil {
 		return n.retire(ProtocolFault)
 	}
-	n.phase = ready
+	n.phase, n.pingBy = ready, now.Add(ClockInterval)
 	return Effects{}
 }
 
 // command runs the order of §9.3 up to the delivery.
-func (n *Nova) command(b []byte) Effects {
+func (n *Nova) command(b []byte, now time.Time) Effects {
 	if len(b) > nova.MaxText {
 		return n.retire(ProtocolFault)
 	}
@@ -238,6 +259,9 @@ func (n *Nova) command(b []byte) Effects {
 		return receipt(c.RequestID, status)
 	}
 	n.pending = c.RequestID
+	if n.observe(control, now) {
+		return n.receipted(nil)
+	}
 	return n.call(ready, Deliver{control})
 }
 
@@ -246,6 +270,11 @@ func (n *Nova) Delivered(err error) Effects {
 	if !n.answered(ready) {
 		return Effects{}
 	}
+	return n.receipted(err)
+}
+
+// receipted ends the pending command.
+func (n *Nova) receipted(err error) Effects {
 	status := nova.Rejected
 	if err == nil {
 		status = n.ledger.apply(n.pending)
@@ -279,7 +308,8 @@ func (n *Nova) retire(reason CloseReason) Effects {
 	if n.phase == retired {
 		return Effects{}
 	}
-	n.phase, n.busy, n.helloBy = retired, false, time.Time{}
+	n.phase, n.busy, n.helloBy, n.pingBy = retired, false, time.Time{}, time.Time{}
+	n.clock = clock{}
 	n.hello = nova.Hello{}
 	return Effects{Close: reason}
 }
