@@ -131,11 +131,16 @@ func vitalText(name string, good jsonform.Rule) func(*jsonform.Form) {
 	}
 }
 
-// noProposal takes the card away: a person must not answer what was garbled.
-func noProposal(*jsonform.Form) Message { return ProjectState{} }
+// noProposal takes the card of its conversation away: a person must not answer
+// what was garbled.
+func noProposal(f *jsonform.Form) Message {
+	conversation, _ := f.Peek("conversation_id")
+	return ProjectState{ConversationID: conversation}
+}
 
 // noApproval takes away the card of its executor.
 func noApproval(f *jsonform.Form) Message {
 	executor, _ := f.Peek("executor")
-	return ExecutorApproval{Executor: executor}
+	conversation, _ := f.Peek("conversation_id")
+	return ExecutorApproval{Executor: executor, ConversationID: conversation}
 }
