@@ -36,7 +36,7 @@ func TestN40_AudioHeaderIsCompactAsciiInOrder(t *testing.T) {
 	}
 }
 
-func TestN35_N40_EncoderRefusesWhatItMustNotSend(t *testing.T) {
+func TestN40_EncoderRefusesWhatItMustNotSend(t *testing.T) {
 	const unsafe = nova.MaxSafeInteger + 1
 	two := []byte{0, 0}
 	for name, c := range map[string]struct {

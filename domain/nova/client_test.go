@@ -22,7 +22,7 @@ func TestGarbledCardsAreTakenAway(t *testing.T) {
 	for text, want := range map[string]nova.Message{
 		`{"type":"project.state"}`: nova.ProjectState{},
 		`{"type":"project.state","pending_confirmation":true,"pending_confirmation_id":"p","conversation_id":"c"}`: nova.ProjectState{ConversationID: "c"},
-		`{"type":"executor.approval","executor":"e","pending_approval":true,"conversation_id":"c"}`:                 nova.ExecutorApproval{Executor: "e", ConversationID: "c"},
+		`{"type":"executor.approval","executor":"e","pending_approval":true,"conversation_id":"c"}`:                nova.ExecutorApproval{Executor: "e", ConversationID: "c"},
 	} {
 		if got := read(t, text); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s gives %+v", text, got)
@@ -56,7 +56,7 @@ func TestN88_ConnectionIDKeepsItsCase(t *testing.T) {
 	}
 }
 
-func TestN81_MethodsOfPhonesAndDesktops(t *testing.T) {
+func TestMethodsOfPhonesAndDesktops(t *testing.T) {
 	admitted := "state feed.action life.mutate memory.list memory.evidence memory.correct memory.forget memory.purge " +
 		"conversations.read conversations.create conversations.select conversations.open_work conversations.clear " +
 		"conversations.confirm conversations.open_feed conversations.voice conversations.approve presentation.set " +

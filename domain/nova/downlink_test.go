@@ -50,7 +50,7 @@ func TestN40_WhichTextIsAscii(t *testing.T) {
 	}
 }
 
-func TestN2_ReadyAndItsCapabilitiesComeFromOneSource(t *testing.T) {
+func TestReadyAndItsCapabilitiesComeFromOneSource(t *testing.T) {
 	const server, connection = "3fa85f64-5717-4562-b3fc-2c963f66afa6", "9B1DEB4D-3B7D-4BAD-9BDD-2B0D7B3DCB6D"
 	for _, c := range []struct {
 		input    nova.Input
@@ -149,7 +149,7 @@ func TestN61_ResultOfAnotherWorkIsRefused(t *testing.T) {
 	})
 }
 
-func TestN77_NothingPrintsASecret(t *testing.T) {
+func TestNothingPrintsASecret(t *testing.T) {
 	const secret = "0123456789abcdef0123456789abcdef"
 	hello, err := nova.DecodeHello([]byte(`{"type":"hello","token":"` + secret + `","protocol_version":1}`))
 	if err != nil {

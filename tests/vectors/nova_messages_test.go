@@ -7,7 +7,7 @@ import (
 	"plexus/domain/nova"
 )
 
-func TestN3_N8_N10_HelloVectors(t *testing.T) {
+func TestHelloVectors(t *testing.T) {
 	faults := map[nova.HelloFault]string{nova.HelloVersion: "version", nova.HelloMedia: "media", nova.HelloLanguage: "language"}
 	eachMessage(t, "host", "hello", func(t *testing.T, v messageVector) {
 		h, err := nova.DecodeHello(v.bytes(t))
@@ -49,7 +49,7 @@ func TestN20_EnvelopeVectors(t *testing.T) {
 	})
 }
 
-func TestN20_N66_N67_ControlVectors(t *testing.T) {
+func TestN20_ControlVectors(t *testing.T) {
 	admissions := map[string]nova.Admission{
 		"admitted": nova.MethodAdmitted, "not admitted": nova.MethodNotAdmitted, "unknown": nova.MethodUnknown,
 	}
@@ -77,7 +77,7 @@ func TestN20_N66_N67_ControlVectors(t *testing.T) {
 	})
 }
 
-func TestN68_N72_PairingRequestVectors(t *testing.T) {
+func TestPairingRequestVectors(t *testing.T) {
 	check := func(t *testing.T, v messageVector, r nova.PairRequest, err error) {
 		if err != nil {
 			expectVerdict(t, v, "refuse", nil)
@@ -156,7 +156,7 @@ func pending(m nova.Message) bool {
 // pairVector is one entry of normalisation.json.
 type pairVector struct{ Name, First, Second, Verdict string }
 
-func TestN14_N15_NormalisationVectors(t *testing.T) {
+func TestNormalisationVectors(t *testing.T) {
 	for _, v := range loadNova[pairVector](t, "normalisation.json", 24) {
 		t.Run(v.Name, func(t *testing.T) {
 			first, err := nova.DecodeControl([]byte(v.First))
