@@ -47,6 +47,7 @@ func commands() []command {
 	return []command{
 		{"serve", "run the host", serve},
 		{"ask", "ask the running host and print its answer as it comes", ask},
+		{"phone", "talk to a host as a phone does, in the terminal", phone},
 		{"status", "show what is configured, reachable and waiting", status},
 		{"extensions", "decide which browser extensions may ask", extensions},
 		{"index", "show or empty the index of pages that were asked about", index},

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"plexus/adapters/novaclient"
+	"plexus/domain/nova"
+	"plexus/domain/text"
+)
+
+// phoneScreen shows what a phone shows, line by line. Nothing from outside
+// reaches the terminal without being made harmless.
+type phoneScreen struct {
+	mu     sync.Mutex
+	w      io.Writer
+	server string
+	turn   string // what is being said on the open line: whose turn, "" for none
+	said   string // what of it stands there, as it came
+}
+
+// say prints a line of its own.
+func (s *phoneScreen) say(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.line(format, args...)
+}
+
+// failed says that what was typed has come to nothing.
+func (s *phoneScreen) failed(err error) { s.say("not done: %s", text.Printable(err.Error())) }
+
+func (s *phoneScreen) line(format string, args ...any) {
+	s.endTurn()
+	_, _ = fmt.Fprintf(s.w, format+"\n", args...) // a terminal that is gone is no reason to fail
+}
+
+// endTurn closes the open line.
+func (s *phoneScreen) endTurn() {
+	if s.turn != "" {
+		_, _ = fmt.Fprintln(s.w)
+	}
+	s.turn, s.said = "", ""
+}
+
+func (s *phoneScreen) status(st novaclient.Status) {
+	switch st.Phase {
+	case novaclient.Connecting:
+		s.say("connecting to %s", text.Printable(s.server))
+	case novaclient.Connected:
+		s.say("connected")
+	case novaclient.Waiting:
+		s.say("%s; trying again in %v", text.Printable(st.End.Error()), st.Retry)
+	}
+}
+
+func (s *phoneScreen) message(m nova.Message) {
+	switch m := m.(type) {
+	case nova.Caption:
+		s.caption(m)
+	case nova.PlaybackAlert:
+		s.say("playback was cut off")
+	case nova.DesktopCapabilities:
+		if !m.TextInput {
+			s.say("the host takes no text")
+		}
+	case nova.ConversationError:
+		s.say("the host could not answer: %s", text.Printable(m.Error))
+	case nova.ExecutorState:
+		s.say("%s is %s", text.Printable(m.DisplayName), m.State)
+	case nova.ExecutorProgress:
+		s.say("%s: %s: %s", text.Printable(m.Executor), m.Phase, text.Printable(m.Summary))
+	case nova.ExecutorResult:
+		if m.Result.Set {
+			s.say("%s ended, %s: %s", text.Printable(m.Result.Value.Executor), m.Result.Value.Outcome, text.Printable(m.Result.Value.Summary))
+		}
+	}
+}
+
+// caption adds to the open line what is new in a caption.
+func (s *phoneScreen) caption(c nova.Caption) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if turn := string(c.Role) + " " + c.TurnID; turn != s.turn {
+		s.endTurn()
+		if c.Text == "" && c.FullText == "" {
+			return // nothing was said
+		}
+		s.turn = turn
+		_, _ = io.WriteString(s.w, speaker(c.Role))
+	}
+	whole := c.Text
+	if c.FullText != "" {
+		whole = c.FullText
+	}
+	more := unsaid(s.said, whole)
+	s.said += more
+	_, _ = io.WriteString(s.w, text.Printable(more))
+	if c.Final {
+		s.endTurn()
+	}
+}
+
+func speaker(r nova.Role) string {
+	if r == nova.User {
+		return "you: "
+	}
+	return "host: "
+}
+
+// unsaid is what comes in whole after what has been said. Long captions carry
+// their last part alone, and a recogniser may change its mind: then everything
+// is said again, after a gap.
+func unsaid(said, whole string) string {
+	if more, ok := strings.CutPrefix(whole, said); ok {
+		return more
+	}
+	for n := min(len(said), len(whole)); n > 0; n-- {
+		if strings.HasSuffix(said, whole[:n]) {
+			return whole[n:]
+		}
+	}
+	return " … " + whole
+}
+
+func (s *phoneScreen) card(c novaclient.Card) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := text.Printable(c.ID)
+	if c.IsProject() {
+		s.line("[%s] the host asks to %s %s", id, action(c.Proposal.Action), text.Printable(cmp.Or(c.Proposal.Workspace, c.Proposal.Session)))
+	} else {
+		s.line("[%s] %s asks: %s", id, text.Printable(c.DisplayName), text.Printable(c.Approval.Summary))
+		for _, detail := range details(c.Approval.Detail) {
+			s.line("    %s", text.Printable(detail))
+		}
+	}
+	s.line("    %s", howToAnswer(c, id))
+}
+
+// howToAnswer is the last line of a card.
+func howToAnswer(c novaclient.Card, id string) string {
+	if c.Busy {
+		return "an answer is being carried out"
+	}
+	if c.Deadline.IsZero() {
+		return "the host holds the question back for now"
+	}
+	var offers []string
+	if c.Offers(nova.Accept) {
+		offers = append(offers, map[bool]string{true: "/confirm ", false: "/approve "}[c.IsProject()]+id)
+	}
+	offers = append(offers, "/decline "+id)
+	return fmt.Sprintf("%s, within %v", strings.Join(offers, " or "), time.Until(c.Deadline).Round(time.Second))
+}
+
+func action(a nova.ProposalAction) string {
+	if a == "" {
+		return "confirm"
+	}
+	return strings.ReplaceAll(string(a), "_", " ")
+}
+
+// details says what an approval would allow, a line each.
+func details(d nova.ApprovalDetail) []string {
+	switch d := d.(type) {
+	case nova.FileChange:
+		lines := make([]string, 0, len(d.Changes))
+		for _, c := range d.Changes {
+			line := c.Change + " " + c.Path
+			if c.MovePath != "" {
+				line += " -> " + c.MovePath
+			}
+			lines = append(lines, line)
+		}
+		return lines
+	case nova.CommandExecution:
+		return commandDetails(d.CommandDetail)
+	case nova.NetworkAccess:
+		return commandDetails(d.CommandDetail)
+	case nova.Permissions:
+		return []string{"scope: " + d.Scope}
+	}
+	return nil
+}
+
+func commandDetails(d nova.CommandDetail) []string {
+	lines := []string{"command: " + d.Command, "in: " + d.Cwd}
+	if d.Scope != "" {
+		lines = append(lines, "scope: "+d.Scope)
+	}
+	return lines
+}
+
+func (s *phoneScreen) removed(c novaclient.Card) {
+	s.say("[%s] is settled or withdrawn", text.Printable(c.ID))
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"plexus/adapters/hostfiles"
+	"plexus/adapters/novaclient"
+	"plexus/domain/nova"
+	"plexus/domain/pairing"
+	"plexus/domain/secret"
+	"plexus/domain/text"
+)
+
+// maxPhoneState bounds the state file, in bytes.
+const maxPhoneState = 4 << 10
+
+// phoneState is what a paired phone keeps.
+type phoneState struct {
+	server   pairing.Server
+	token    pairing.DeviceToken
+	deviceID pairing.DeviceID
+}
+
+// phoneFile is the same in phone.json.
+type phoneFile struct {
+	Version  int    `json:"version"`
+	Server   string `json:"server"`
+	Token    string `json:"token"`
+	DeviceID string `json:"device_id"`
+}
+
+// phoneStatePath is $XDG_STATE_HOME/plexus/phone.json or its place by default.
+func phoneStatePath(getenv func(string) string) (string, error) {
+	for _, base := range []string{getenv("XDG_STATE_HOME"), homePath(getenv("HOME"), ".local", "state"), getenv("LOCALAPPDATA")} {
+		if filepath.IsAbs(base) {
+			return filepath.Join(base, "plexus", "phone.json"), nil
+		}
+	}
+	return "", fmt.Errorf("finding the phone's state: %w: set HOME or XDG_STATE_HOME", hostfiles.ErrNoHome)
+}
+
+func homePath(home string, parts ...string) string {
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{home}, parts...)...)
+}
+
+// phonePairing reads the state or, where there is none, redeems the payload.
+func (p *program) phonePairing(ctx context.Context, o novaclient.Options, payloadFile, path string, input *bufio.Reader) (phoneState, error) {
+	state, err := readPhoneState(path)
+	switch {
+	case err == nil:
+		if payloadFile == "-" {
+			_, err = input.ReadString('\n') // not to be taken for something to say
+		}
+		if payloadFile != "" {
+			p.errf("This phone is paired with %s already; the invitation is not used. Remove %s to pair anew.\n", state.server.Authority(), path)
+		}
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return state, err
+	case !errors.Is(err, fs.ErrNotExist):
+		return phoneState{}, err
+	case payloadFile == "":
+		return phoneState{}, usagef("this phone is not paired yet. Make an invitation with plexus pair and give its text with --payload-file.")
+	}
+	return p.pairPhone(ctx, o, payloadFile, path, input)
+}
+
+func (p *program) pairPhone(ctx context.Context, o novaclient.Options, payloadFile, path string, input *bufio.Reader) (phoneState, error) {
+	payload, err := readPayload(payloadFile, input)
+	if err != nil {
+		return phoneState{}, err
+	}
+	invitation, err := novaclient.ParsePayload(payload, o.Profile, time.Now())
+	if err != nil {
+		return phoneState{}, fmt.Errorf("reading the invitation: %w", err)
+	}
+	// Before the invitation is used up: a phone that cannot keep its token is lost.
+	warnings, err := hostfiles.PrivateDir(filepath.Dir(path))
+	if err != nil {
+		return phoneState{}, fmt.Errorf("making room for the phone's state: %w", err)
+	}
+	for _, warning := range warnings {
+		p.errf("%s\n", warning)
+	}
+	o.Server = invitation.Server
+	paired, err := novaclient.Redeem(ctx, o, invitation.Code, phoneName)
+	if err != nil {
+		return phoneState{}, err
+	}
+	state := phoneState{invitation.Server, paired.Token, paired.DeviceID}
+	if err := writePhoneState(path, state); err != nil {
+		return phoneState{}, err
+	}
+	p.outf("paired with %s as %q, device %s\n", text.Printable(state.server.Authority()), phoneName, state.deviceID)
+	return state, nil
+}
+
+// readPayload reads a file, or the first line of the input.
+func readPayload(name string, input *bufio.Reader) ([]byte, error) {
+	if name == "-" {
+		line, err := input.ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("reading the invitation: %w", err)
+		}
+		return []byte(strings.TrimSpace(line)), nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the invitation: %w", err)
+	}
+	defer file.Close() // it was only read
+	b, err := io.ReadAll(io.LimitReader(file, nova.MaxPairText))
+	if err != nil {
+		return nil, fmt.Errorf("reading the invitation: %w", err)
+	}
+	return b, nil
+}
+
+// readPhoneState refuses a file that others could have read. fs.ErrNotExist is
+// in the error when there is none.
+func readPhoneState(path string) (phoneState, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return phoneState{}, fmt.Errorf("reading the phone's state: %w", err)
+	}
+	switch {
+	case !info.Mode().IsRegular() || info.Size() > maxPhoneState:
+		return phoneState{}, fmt.Errorf("reading the phone's state: %s is not a small regular file", path)
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return phoneState{}, fmt.Errorf("reading the phone's state: other accounts can read %s (mode %04o); remove the device on the host and pair again, or run chmod 600 on it if nobody else uses this machine", path, info.Mode().Perm())
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return phoneState{}, fmt.Errorf("reading the phone's state: %w", err)
+	}
+	state, ok := parsePhoneState(b)
+	if !ok {
+		return phoneState{}, fmt.Errorf("reading the phone's state: %s is damaged; remove it and pair again", path)
+	}
+	return state, nil
+}
+
+func parsePhoneState(b []byte) (phoneState, bool) {
+	var f phoneFile
+	if json.Unmarshal(b, &f) != nil || f.Version != 1 || !pairing.WellFormed(f.Token) {
+		return phoneState{}, false
+	}
+	server, serverErr := pairing.ParseServer(f.Server)
+	id, idErr := pairing.ParseDeviceID(f.DeviceID)
+	return phoneState{server, pairing.DeviceToken{Text: secret.New(f.Token)}, id}, serverErr == nil && idErr == nil
+}
+
+func writePhoneState(path string, s phoneState) error {
+	b, err := json.Marshal(phoneFile{1, s.server.String(), s.token.Reveal(), s.deviceID.String()})
+	if err == nil {
+		err = hostfiles.WriteFile(path, append(b, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("keeping the phone's state: %w", err)
+	}
+	return nil
+}
