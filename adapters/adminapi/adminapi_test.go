@@ -71,7 +71,7 @@ func (shelf) ClearPages(context.Context) (int, error) { return 3, nil }
 func setup(t *testing.T, d *desk, s Shelf, log *slog.Logger) *Client {
 	t.Helper()
 	srv := httptest.NewServer(NewHandler(Config{
-		Desk: d, Shelf: s, Log: log, TokenFile: "/t",
+		Desk: d, Shelf: s, Phones: phones(t), Log: log, TokenFile: "/t",
 		Status: func(context.Context) (Status, error) { return Status{Version: "v9", Connections: 2}, nil },
 	}))
 	t.Cleanup(srv.Close)

@@ -186,9 +186,8 @@ func setAside(ctx context.Context, path, why string, now time.Time) (kept string
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	kept = fmt.Sprintf("%s.%s-%s", path, why, now.UTC().Format("20060102T150405Z"))
 	foldLog(ctx, path)
-	if err := os.Link(path, kept); err != nil { // never over an existing file
+	if kept, err = linkAside(path, fmt.Sprintf("%s.%s-%s", path, why, now.UTC().Format("20060102T150405Z"))); err != nil {
 		return "", err
 	}
 	for _, side := range []string{"-wal", "-shm", "-journal"} {
@@ -198,6 +197,21 @@ func setAside(ctx context.Context, path, why string, now time.Time) (kept string
 	}
 	return kept, syncDir(filepath.Dir(path))
 }
+
+// linkAside gives path a second name, never an existing one: of several in one
+// second the later ones get a number.
+func linkAside(path, name string) (string, error) {
+	taken := name
+	for n := 2; ; n++ {
+		if err := os.Link(path, taken); !errors.Is(err, fs.ErrExist) || n > keptNames {
+			return taken, err
+		}
+		taken = fmt.Sprintf("%s-%d", name, n)
+	}
+}
+
+// keptNames bounds the numbers that are tried.
+const keptNames = 100
 
 // foldLog brings the write-ahead log into the database, as closing the last
 // connection does. Where that fails, the log goes with the old database.

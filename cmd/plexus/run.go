@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"plexus/domain/text"
@@ -30,6 +31,7 @@ type command struct {
 type program struct {
 	getenv         func(name string) string
 	environ        []string // "NAME=value"
+	stdin          io.Reader
 	stdout, stderr io.Writer
 }
 
@@ -48,9 +50,14 @@ func commands() []command {
 		{"serve", "run the host", serve},
 		{"ask", "ask the running host and print its answer as it comes", ask},
 		{"phone", "talk to a host as a phone does, in the terminal", phone},
+		{"pair", "pair a phone by a code for its camera", pair},
+		{"devices", "show the phones that are paired, or throw one out", devices},
+		{"setup", "let the phones of a tailnet reach this host", setup},
 		{"status", "show what is configured, reachable and waiting", status},
 		{"extensions", "decide which browser extensions may ask", extensions},
 		{"index", "show or empty the index of pages that were asked about", index},
+		{"backup", "write a copy of the database to a file", backup},
+		{"restore", "bring a backup in", restore},
 		{"token", "find or replace the token of programs without a browser", token},
 		{"bench", "measure the host beside bare sockets", benchmark},
 		{"version", "print the version", version},
@@ -59,7 +66,7 @@ func commands() []command {
 
 // run executes one command line and gives its exit code.
 func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
-	p := &program{getenv: lookup(environ), environ: environ, stdout: stdout, stderr: stderr}
+	p := &program{getenv: lookup(environ), environ: environ, stdin: os.Stdin, stdout: stdout, stderr: stderr}
 	err := p.dispatch(ctx, args)
 	code := exitCode(err)
 	if code != exitDone && code != exitInterrupted {

@@ -75,6 +75,8 @@ func table() []row {
 		{"adapters/adminapi", []string{"domain/...", "ports"}, anything, []string{"golang.org/x/sys"}, driving},
 		{"adapters/hostfiles", []string{"domain/admission", "domain/pairing", "domain/secret", "ports"}, anything, []string{"golang.org/x/sys"},
 			"files, locks and sockets of this machine know the token's type and its port, nothing else of the core"},
+		{"adapters/adminweb", []string{"domain/...", "ports", "web"}, anything, []string{templates}, driving},
+		{"adapters/tailscale", nil, anything, nil, "a tool of the machine is asked in its own words; nothing of the core is needed for that"},
 		{"adapters/qr", nil, anything, []string{"github.com/skip2/go-qrcode"}, "a drawing of a text knows nothing of what the text is for"},
 		{"web", nil, anything, []string{templates}, "a view draws the values it is given and knows nothing of the host"},
 		{"web/stories", []string{"web", "adapters/qr"}, anything, []string{templates}, "canned pages show a real code"},

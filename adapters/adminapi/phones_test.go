@@ -1,0 +1,221 @@
+package adminapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plexus/adapters/memory"
+	"plexus/domain/host"
+	"plexus/domain/pairing"
+	"plexus/domain/secret"
+	"plexus/ports"
+)
+
+const someServer = "wss://box.tail1234.ts.net"
+
+// counting is a source of different bits.
+type counting struct{ next byte }
+
+func (c *counting) Read(b []byte) (int, error) {
+	for i := range b {
+		c.next++
+		b[i] = c.next
+	}
+	return len(b), nil
+}
+
+// phones is the real thing over stores in memory.
+func phones(t *testing.T) *host.Clients {
+	t.Helper()
+	devices := memory.NewDevices()
+	c, err := host.NewClients(t.Context(), host.ClientDeps{
+		Devices: devices, Finder: devices, Revoked: memory.NewRevocations(), Settings: memory.NewSettings(),
+		Random: &counting{}, Now: time.Now, Log: quiet(),
+	}, host.ClientOptions{Master: secret.New("master").Hash()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// setupPhones serves desk at phones.
+func setupPhones(t *testing.T, p Phones, log *slog.Logger) *Client {
+	t.Helper()
+	srv := NewServer(Config{Desk: &desk{}, Shelf: shelf{}, Phones: p, Log: log})
+	ends := make(chan net.Conn)
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(&pipeListener{ends: ends, done: make(chan struct{})}) }()
+	t.Cleanup(func() {
+		if err := srv.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+		<-served
+	})
+	return NewClient(func(ctx context.Context) (net.Conn, error) {
+		here, there := net.Pipe()
+		select {
+		case ends <- there:
+			return here, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	})
+}
+
+// pipeListener hands out pipes, which fake time can see.
+type pipeListener struct {
+	ends chan net.Conn
+	done chan struct{}
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.ends:
+		return c, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error {
+	select {
+	case <-l.done:
+	default:
+		close(l.done)
+	}
+	return nil
+}
+
+func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{} }
+
+func TestPhones_InviteWaitRedeemRevoke(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		desk := phones(t)
+		c := setupPhones(t, desk, quiet())
+		ctx := t.Context()
+		if _, err := c.Invite(ctx, "", false); !errors.Is(err, ErrNoPublicURL) {
+			t.Errorf("without an address: %v", err)
+		}
+		i, err := c.Invite(ctx, someServer, false)
+		if err != nil || i.Server != someServer+"/client/v1" || !strings.Contains(i.Payload, `"type":"nova.pair"`) || strings.Contains(i.Payload, "expires_at") {
+			t.Fatalf("invitation %+v, %v", i, err)
+		}
+		told := make(chan Outcome, 1)
+		go func() {
+			o, err := c.Outcome(ctx, i.ID)
+			if err != nil {
+				t.Error(err)
+			}
+			told <- o
+		}()
+		synctest.Wait()
+		open, _ := desk.OpenInvitation()
+		_, device, err := desk.Redeem(ctx, open.Code, "A\u202ephone")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := <-told; o.State != "redeemed" || o.Device == nil || o.Device.ID != device.ID.String() || strings.Contains(o.Device.Name, "\u202e") {
+			t.Errorf("outcome %+v", o)
+		}
+		list, err := c.Devices(ctx)
+		if err != nil || len(list) != 1 || list[0].FirstConnectedAt != nil || list[0].Connected {
+			t.Errorf("devices %+v, %v", list, err)
+		}
+		if err := c.RevokeDevice(ctx, device.ID.String()); err != nil {
+			t.Error(err)
+		}
+		if err := c.RevokeDevice(ctx, device.ID.String()); !errors.Is(err, ports.ErrDeviceUnknown) {
+			t.Errorf("revoked twice: %v", err)
+		}
+		var remote *RemoteError
+		if err := c.RevokeDevice(ctx, "../x"); !errors.As(err, &remote) || remote.Code != "bad_device" {
+			t.Errorf("a strange ID: %v", err)
+		}
+	})
+}
+
+func TestPhones_TheFirstAddressIsRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		desk := phones(t)
+		c := setupPhones(t, desk, quiet())
+		for _, server := range []string{someServer, "wss://other.example"} {
+			if _, err := c.Invite(t.Context(), server, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if public, _, _ := desk.PublicURL(); public.String() != someServer+"/client/v1" {
+			t.Errorf("the public URL is %s", public)
+		}
+		i, err := c.Invite(t.Context(), "", true)
+		if err != nil || i.Server != someServer+"/client/v1" || !i.Replaced || !strings.Contains(i.Payload, "expires_at") {
+			t.Errorf("%+v, %v", i, err)
+		}
+		if was, err := c.CancelInvitation(t.Context(), i.ID); err != nil || !was {
+			t.Errorf("cancel: %v, %v", was, err)
+		}
+		if was, err := c.CancelInvitation(t.Context(), i.ID); err != nil || was {
+			t.Errorf("cancelled twice: %v, %v", was, err)
+		}
+		if o, err := c.Outcome(t.Context(), i.ID); err != nil || o.State != "cancelled" {
+			t.Errorf("%+v, %v", o, err)
+		}
+	})
+}
+
+func TestPhones_ABadAddressKeepsItsPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := setupPhones(t, phones(t), quiet())
+		for server, part := range map[string]string{"ws://x.example": "scheme", "wss://127.0.0.1": "host", "wss://u:p@x.example": "user", "wss://x.example/y": "path"} {
+			_, err := c.Invite(t.Context(), server, false)
+			var bad *pairing.AddressError
+			if !errors.As(err, &bad) || bad.Part != part || bad.Reason == "" {
+				t.Errorf("%s: %v", server, err)
+			}
+		}
+	})
+}
+
+// One question is held for a while and then answered; a host that ends does not
+// wait for it.
+func TestPhones_TheQuestionIsHeldOpenButNotForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := setupPhones(t, phones(t), quiet())
+		i, err := c.Invite(t.Context(), someServer, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		o, err := c.Outcome(t.Context(), i.ID)
+		if err != nil || o.State != "waiting" || time.Since(began) != waitLimit {
+			t.Errorf("%+v after %s, %v", o, time.Since(began), err)
+		}
+		go func() { _, _ = c.Outcome(context.Background(), i.ID) }() // left open for the shutdown
+		synctest.Wait()
+	})
+}
+
+func TestPhones_NoSecretInTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		desk := phones(t)
+		c := setupPhones(t, desk, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+		if _, err := c.Invite(t.Context(), someServer, false); err != nil {
+			t.Fatal(err)
+		}
+		open, _ := desk.OpenInvitation()
+		if _, err := call[struct{}](t.Context(), c, http.MethodGet, "/v1/invitations/"+open.Code.Reveal()); err != nil {
+			t.Errorf("%v", err) // a code in the place of an ID is an invitation that is gone
+		}
+		if strings.Contains(log.String(), open.Code.Reveal()) {
+			t.Errorf("the code is in the log:\n%s", log.String())
+		}
+	})
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"plexus/adapters/hostfiles"
+	"plexus/adapters/sqlite"
+	"plexus/domain/pairing"
+	"plexus/domain/text"
+)
+
+const backupNotes = `Writes a whole copy of the database to a new file, while the host runs or not. It
+holds pages and conversations in clear, so keep it as you would keep those; of
+tokens it has only hashes. No token file is in it.`
+
+const restoreNotes = `Puts a backup in the place of the database, which is kept beside it. The host must
+be stopped. The backup is checked first, and a bad one changes nothing. Phones that
+were thrown out since, or that the present database does not know, stay out, unless
+--readmit names their ID; browsers have to sign in to the page again.`
+
+func backup(ctx context.Context, p *program, args []string) error {
+	fs := p.flags("backup FILE", backupNotes)
+	dir, file, err := p.oneFile(fs, args)
+	if err != nil {
+		return err
+	}
+	if err := sqlite.Backup(ctx, filepath.Join(dir, hostfiles.DatabaseName), file); err != nil {
+		return whyNoBackup(file, err)
+	}
+	p.outf("%s is a copy of the database. It holds pages and conversations in clear.\n", text.Printable(file))
+	return nil
+}
+
+func whyNoBackup(file string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%s is there already, and a backup never goes over another file", file)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w. Either there is no database yet, or no such folder", err)
+	}
+	return err
+}
+
+// oneFile parses a command that takes one file, whose full path it gives.
+func (p *program) oneFile(fs *flagSet, args []string) (dir, file string, err error) {
+	dataDir := p.addDataDir(fs)
+	words, err := p.parse(fs, args)
+	if err != nil {
+		return "", "", err
+	}
+	if len(words) != 1 || words[0] == "" {
+		return "", "", usagef("usage: plexus %s", fs.usage)
+	}
+	if file, err = filepath.Abs(words[0]); err != nil {
+		return "", "", fmt.Errorf("finding the file: %w", err)
+	}
+	dir, err = dataDir()
+	return dir, file, err
+}
+
+func restore(ctx context.Context, p *program, args []string) (err error) {
+	fs := p.flags("restore FILE [--readmit ID]", restoreNotes)
+	var readmit []pairing.DeviceID
+	fs.Func("readmit", "`ID` of a phone that comes back although it was thrown out or is not known now; may be given several times", func(s string) error {
+		id, err := pairing.ParseDeviceID(s)
+		readmit = append(readmit, id)
+		return err
+	})
+	dir, file, err := p.oneFile(fs, args)
+	if err != nil {
+		return err
+	}
+	lock, err := ownDirectory(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	master, _, err := hostfiles.EnsureMasterToken(dir)
+	if err != nil {
+		return err
+	}
+	revoked, err := hostfiles.NewRevoked(dir).RevokedHashes(ctx)
+	if err != nil {
+		return err
+	}
+	done, err := sqlite.Restore(ctx, file, filepath.Join(dir, hostfiles.DatabaseName), sqlite.RestoreOptions{
+		Master: master.Hash(), Revoked: revoked, Readmit: readmit, Now: time.Now,
+	})
+	if err != nil {
+		return fmt.Errorf("%w. Nothing was changed", err)
+	}
+	p.tellRestored(file, done)
+	return nil
+}
+
+func (p *program) tellRestored(file string, done sqlite.Restored) {
+	p.outf("The database is that of %s now.\n", text.Printable(file))
+	if done.Kept != "" {
+		p.outf("The one before it is kept as %s.\n", text.Printable(done.Kept))
+	}
+	for _, d := range done.Devices {
+		p.outf("Let in again: %s (%s)\n", text.Printable(d.Name), d.ID)
+	}
+	for _, d := range done.Dropped {
+		p.outf("Left out: %s (%s)\n", text.Printable(d.Name), d.ID)
+	}
+	if len(done.Dropped) > 0 {
+		p.outf("What is left out was thrown out or is not known now. It can be paired again, or brought back with --readmit ID.\n")
+	}
+}
+
+// ownDirectory takes the lock of a data directory that no host uses.
+func ownDirectory(ctx context.Context, dir string) (*hostfiles.Lock, error) {
+	if _, err := hostfiles.PrivateDir(dir); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	lock, err := hostfiles.AcquireLock(ctx, dir, lockPatience)
+	var held *hostfiles.LockedError
+	if errors.As(err, &held) {
+		return nil, fmt.Errorf("%w. Stop it first", err)
+	}
+	return lock, err
+}

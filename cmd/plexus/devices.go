@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"plexus/adapters/adminapi"
+	"plexus/adapters/hostfiles"
+	"plexus/adapters/sqlite"
+	"plexus/domain/pairing"
+	"plexus/domain/text"
+	"plexus/ports"
+)
+
+const devicesUsage = "devices list | revoke ID | reset --yes"
+
+const devicesNotes = `Shows the phones that are paired, or throws one out: its connection ends at once
+and its token is never let in again, also not from a backup. ID is the one of the
+list, or the beginning of it. reset drops every phone, for a database that belongs
+to another master token or cannot be read; no host may run meanwhile.`
+
+func devices(ctx context.Context, p *program, args []string) error {
+	fs := p.flags(devicesUsage, devicesNotes)
+	dataDir := p.addDataDir(fs)
+	asJSON := fs.Bool("json", false, "print JSON")
+	yes := fs.Bool("yes", false, "with reset: do it without asking")
+	words, err := p.parse(fs, args)
+	if err != nil {
+		return err
+	}
+	dir, err := dataDir()
+	if err != nil {
+		return err
+	}
+	switch verb := strings.Join(words[:min(1, len(words))], ""); {
+	case verb == "list" && len(words) == 1:
+		return p.listDevices(ctx, dir, *asJSON)
+	case verb == "revoke" && len(words) == 2:
+		return p.revokeDevice(ctx, dir, words[1], *asJSON)
+	case verb == "reset" && len(words) == 1 && !*yes:
+		return usagef("reset drops every phone, and each has to be paired again. If that is meant: plexus devices reset --yes")
+	case verb == "reset" && len(words) == 1:
+		return p.resetDevices(ctx, dir)
+	}
+	return usagef("usage: plexus %s", devicesUsage)
+}
+
+func (p *program) listDevices(ctx context.Context, dir string, asJSON bool) error {
+	rows, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) ([]adminapi.Device, error) { return c.Devices(ctx) })
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return p.printJSON(rows)
+	}
+	if len(rows) == 0 {
+		p.outf("No phone is paired. To pair one: plexus pair\n")
+		return nil
+	}
+	p.outf("%-36s  %-16s  %-16s  %s\n", "ID", "PAIRED", "LAST SEEN", "NAME")
+	for _, d := range rows {
+		p.outf("%-36s  %-16s  %-16s  %s\n", d.ID, minute(d.CreatedAt), visit(d), text.Printable(d.Name))
+	}
+	return nil
+}
+
+func minute(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
+
+// visit: a phone that never came may be what a lost answer has left behind.
+func visit(d adminapi.Device) string {
+	switch {
+	case d.Connected:
+		return "connected now"
+	case d.FirstConnectedAt == nil || d.LastSeenAt == nil:
+		return "never connected"
+	}
+	return minute(*d.LastSeenAt)
+}
+
+func (p *program) revokeDevice(ctx context.Context, dir, which string, asJSON bool) error {
+	row, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (adminapi.Device, error) {
+		rows, err := c.Devices(ctx)
+		if err != nil {
+			return adminapi.Device{}, err
+		}
+		row, err := pickDevice(rows, which)
+		if err != nil {
+			return row, err
+		}
+		return row, c.RevokeDevice(ctx, row.ID)
+	})
+	switch {
+	case errors.Is(err, ports.ErrDeviceUnknown):
+		return fmt.Errorf("there is no phone with the ID %s. plexus devices list shows all", which)
+	case err != nil:
+		return err
+	case asJSON:
+		return p.printJSON(row)
+	}
+	p.outf("%s is thrown out: its connection is closed and its token is void.\n", text.Printable(row.Name))
+	return nil
+}
+
+// pickDevice finds the one phone whose ID begins with which. Names do not count:
+// two phones may have the same.
+func pickDevice(rows []adminapi.Device, which string) (found adminapi.Device, err error) {
+	err = ports.ErrDeviceUnknown
+	for _, row := range rows {
+		if which == "" || !strings.HasPrefix(row.ID, strings.ToLower(which)) {
+			continue
+		}
+		if err == nil {
+			return found, usagef("several phones have an ID that begins with %s; give more of it", which)
+		}
+		found, err = row, nil
+	}
+	return found, err
+}
+
+// resetDevices binds an empty list to the master token, over a database that
+// need not be readable.
+func (p *program) resetDevices(ctx context.Context, dir string) (err error) {
+	lock, err := ownDirectory(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	master, _, err := hostfiles.EnsureMasterToken(dir)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, hostfiles.DatabaseName)
+	dropped, err := resetDatabase(ctx, path, master.Hash())
+	if errors.Is(err, sqlite.ErrDamaged) {
+		aside, err := sqlite.MoveAside(ctx, path, time.Now())
+		if err != nil {
+			return err
+		}
+		if _, err := resetDatabase(ctx, path, master.Hash()); err != nil {
+			return err
+		}
+		p.outf("The database could not be read. It is now %s, and a new one is in its place.\nLost are the phones, the extensions that were allowed, the page index and what was set on the page.\n", aside)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w%s", err, databaseAdvice(err))
+	}
+	p.outf("%d %s dropped. Each has to be paired again: plexus pair\n", dropped, plural(dropped, "phone is", "phones are"))
+	return nil
+}
+
+func resetDatabase(ctx context.Context, path string, master pairing.TokenHash) (dropped int, err error) {
+	db, err := sqlite.Open(ctx, path, sqlite.Options{Now: time.Now})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return db.Devices().Reset(ctx, master)
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"plexus/adapters/adminapi"
+	"plexus/adapters/qr"
+	"plexus/domain/pairing"
+	"plexus/domain/text"
+	"plexus/ports"
+)
+
+const pairUsage = "pair [--public-url wss://NAME] [--legacy] [--dark-on-light] [--json]"
+
+const pairNotes = `Opens an invitation, draws its code for the phone's camera, and waits until a
+phone has taken it. Interrupted, it takes the invitation back. The code pairs one
+phone, so show it to nobody else. The first address that is used is remembered as
+the public URL.`
+
+// cancelLimit bounds taking an invitation back after an interruption.
+const cancelLimit = 3 * time.Second
+
+func pair(ctx context.Context, p *program, args []string) error {
+	fs := p.flags(pairUsage, pairNotes)
+	dataDir := p.addDataDir(fs)
+	server := fs.String("public-url", "", "`address` by which the phone reaches this host, such as wss://box.tailnet.ts.net; default the public URL")
+	legacy := fs.Bool("legacy", false, "draw a code with an expiry, for an app that refuses the usual one")
+	inverse := fs.Bool("dark-on-light", false, "the terminal writes dark on light")
+	asJSON := fs.Bool("json", false, "print the invitation, with the text of its code, and then what became of it, as JSON")
+	if err := p.parseNone(fs, args); err != nil {
+		return err
+	}
+	dir, err := dataDir()
+	if err != nil {
+		return err
+	}
+	invitation, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (adminapi.Invitation, error) {
+		return c.Invite(ctx, *server, *legacy)
+	})
+	if err != nil {
+		return p.whyNoInvitation(ctx, err)
+	}
+	if *asJSON {
+		err = p.printJSON(invitation)
+	} else {
+		err = p.drawInvitation(invitation, *inverse)
+	}
+	var outcome adminapi.Outcome
+	if err == nil {
+		outcome, err = awaitOutcome(ctx, dir, invitation.ID)
+	}
+	if errors.Is(err, adminapi.ErrUnreachable) && ctx.Err() == nil {
+		return fmt.Errorf("the host has ended, and the code with it: %w", &notRunningError{dir})
+	}
+	if err != nil {
+		return errors.Join(err, takeBack(ctx, dir, invitation.ID))
+	}
+	return p.tellOutcome(outcome, *asJSON)
+}
+
+// whyNoInvitation says what to do where no invitation could be opened.
+func (p *program) whyNoInvitation(ctx context.Context, err error) error {
+	var bad *pairing.AddressError
+	switch {
+	case errors.As(err, &bad):
+		return usagef("this address cannot be in a code: %s: %s\nIt has to look like wss://box.tailnet.ts.net", bad.Part, bad.Reason)
+	case errors.Is(err, ports.ErrDeviceLimit):
+		return fmt.Errorf("%d phones are paired, and there is no place for another: plexus devices list, then plexus devices revoke ID", pairing.MaxDevices)
+	case errors.Is(err, adminapi.ErrNoPublicURL):
+		return errors.New(p.howToGetAddress(ctx))
+	}
+	return err
+}
+
+func (p *program) howToGetAddress(ctx context.Context) string {
+	const lead = "no public URL is set, so a phone would not know where to connect.\n"
+	ts, err := p.tailscale(ctx)
+	if err != nil {
+		return lead + "Put a TLS proxy before the client listener, and name it: plexus pair --public-url wss://NAME"
+	}
+	return lead + "This machine's name in its tailnet is " + ts.Name + ":\n    plexus setup tailscale\n    plexus pair --public-url " + ts.url()
+}
+
+func (p *program) drawInvitation(i adminapi.Invitation, inverse bool) error {
+	matrix, err := qr.Encode(i.Payload)
+	if err != nil {
+		return fmt.Errorf("drawing the code: %w", err)
+	}
+	p.outf("\n%s\nThe phone will connect to %s\n", qr.Terminal(matrix, inverse), i.Server)
+	if i.Replaced {
+		p.outf("The code that was open before has been replaced and works no longer.\n")
+	}
+	p.outf("Scan it with the app. Waiting; Ctrl-C takes the code back.\n")
+	return nil
+}
+
+// awaitOutcome asks until the invitation is no longer open.
+func awaitOutcome(ctx context.Context, dir, id string) (adminapi.Outcome, error) {
+	for {
+		o, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (adminapi.Outcome, error) { return c.Outcome(ctx, id) })
+		if err != nil || o.State != string(pairing.Waiting) {
+			return o, err
+		}
+	}
+}
+
+// takeBack closes the invitation although ctx may have ended. A host that is
+// gone has no invitation any more.
+func takeBack(ctx context.Context, dir, id string) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelLimit)
+	defer stop()
+	_, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (bool, error) { return c.CancelInvitation(ctx, id) })
+	var idle *notRunningError
+	if errors.As(err, &idle) {
+		return nil
+	}
+	return err
+}
+
+func (p *program) tellOutcome(o adminapi.Outcome, asJSON bool) error {
+	if asJSON {
+		if err := p.printJSON(o); err != nil {
+			return err
+		}
+	}
+	switch pairing.State(o.State) {
+	case pairing.Redeemed:
+		if !asJSON {
+			p.outf("Paired with %s (%s).\n", text.Printable(o.Device.Name), o.Device.ID)
+		}
+		return nil
+	case pairing.Replaced:
+		return errors.New("this code was replaced by a newer one and works no longer")
+	case pairing.Cancelled:
+		return errors.New("this code was taken back")
+	}
+	return errors.New("the host has started again and knows this code no longer")
+}
