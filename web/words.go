@@ -1,5 +1,7 @@
 package web
 
+import "fmt"
+
 // Words are all texts of the pages in one language. A text with a verb such as
 // %s is completed by the template that shows it.
 type Words struct {
@@ -31,6 +33,7 @@ type Words struct {
 	PairTitle, PairLead, ShowCode, Where, UseOffered, OfferedLead, TypeAddress string
 	AddressField, AddressHint, UseTyped, AddressNeeded, Publish, PublishLead   string
 	ChangeAddress, ForgetAddress, PhonesFull, PairGuide                        string
+	AddressFixed, AddressPart, AddressWhole                                    string
 	PauseTitle, PauseLead, PausedWarning, PauseSwitch                          string
 
 	CodeTitle, CodeAlt, CodeGoesTo, CodeCheck, CodeStep1, CodeStep2, CodeStep3 string
@@ -52,6 +55,15 @@ type Words struct {
 
 	Causes  map[string]string // short title of a refusal by its cause
 	Notices map[string]string // what an action did, by its name
+	Parts   map[string]string // parts of an address, by their names in the domain
+}
+
+// Fault says what is wrong with a typed address: the part, and why.
+func (w Words) Fault(part, reason string) string {
+	if name, ok := w.Parts[part]; ok {
+		return fmt.Sprintf(w.AddressPart, name, reason)
+	}
+	return fmt.Sprintf(w.AddressWhole, reason)
 }
 
 // English gives the texts in English.
@@ -144,6 +156,8 @@ func (w *Words) pairing() {
 	w.ChangeAddress, w.ForgetAddress = "Change the address", "Forget this address"
 	w.PhonesFull = "All places for devices are taken. Revoke one first."
 	w.PairGuide = "Plexus itself listens on this machine only. Something in front of it, such as Tailscale Serve, brings phones in with TLS."
+	w.AddressFixed = "The address is set outside this page, so it is changed there."
+	w.AddressPart, w.AddressWhole = "Wrong %s: %s", "Wrong address: %s"
 	w.PauseTitle, w.PauseSwitch = "No phone for now", "Turn phones away"
 	w.PauseLead = "Phones are turned away until you switch this off. They stay paired."
 	w.PausedWarning = "Phones are turned away right now. Switch “No phone for now” off before you scan."
@@ -202,6 +216,10 @@ func (w *Words) tables() {
 		"web_origin": "A web page", "no_token": "No host token", "no_key": "No key", "wrong_offer": "Key of the wrong form",
 		"key_waiting": "Waiting to be allowed", "key_blocked": "Removed by you", "store_failed": "The list could not be read",
 		"too_many": "Too many connections",
+	}
+	w.Parts = map[string]string{
+		"length": "length", "scheme": "scheme", "user": "user name", "host": "host name", "port": "port", "path": "path",
+		"query": "query", "fragment": "fragment",
 	}
 	w.Notices = map[string]string{
 		"allowed": "Allowed. It connects at its next try, within seconds.", "removed": "Removed, and disconnected.",

@@ -31,6 +31,13 @@ function session(base) {
   let last = Date.now();
   let overdue = 0;
 
+  // What an action did is said once, not again when the page is loaded again.
+  const address = new URL(location.href);
+  if (address.searchParams.has("done")) {
+    address.searchParams.delete("done");
+    history.replaceState(null, "", address);
+  }
+
   const parts = () => document.querySelectorAll("[data-live]");
   for (const part of parts()) shown.set(part.id, part.outerHTML);
 

@@ -1,0 +1,321 @@
+package adminweb
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"plexus/adapters/memory"
+	"plexus/domain/admission"
+	"plexus/domain/host"
+	"plexus/domain/pairing"
+	"plexus/domain/secret"
+	"plexus/ports"
+	"plexus/web"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// address is where the site of a stage seems to listen.
+const address = "127.0.0.1:9010"
+
+// stage is a site before a real phone desk, with stores in memory.
+type stage struct {
+	t        *testing.T
+	site     *Site
+	handler  http.Handler
+	clients  *host.Clients
+	devices  *memory.Devices
+	sessions *memory.PageSessions
+	door     *fakeDoor
+	machine  *fakeMachine
+	log      *logged
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newStage(t *testing.T, change ...func(*host.ClientOptions)) *stage {
+	t.Helper()
+	st := &stage{
+		t: t, devices: memory.NewDevices(), sessions: memory.NewPageSessions(), door: newFakeDoor(), machine: &fakeMachine{},
+		log: &logged{}, now: time.Date(2026, time.November, 30, 9, 30, 0, 0, time.UTC),
+	}
+	logger := slog.New(slog.NewTextHandler(st.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	opts := host.ClientOptions{Master: secret.New("master").Hash()}
+	for _, c := range change {
+		c(&opts)
+	}
+	var err error
+	st.clients, err = host.NewClients(t.Context(), host.ClientDeps{
+		Devices: st.devices, Finder: st.devices, Revoked: memory.NewRevocations(), Settings: memory.NewSettings(),
+		Random: rand.Reader, Now: st.clock, Log: logger,
+	}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.site, err = New(Config{
+		Phones: st.clients, Extensions: st.door, Machine: st.machine, Sessions: st.sessions, SignIn: NewSignIn(st.clock, rand.Reader),
+		QR: fakeQR, Words: web.English(), Now: st.clock, Random: rand.Reader, Log: logger,
+		Changed: []func() <-chan struct{}{st.clients.Changed},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.site.hosts.Store(newHostRule(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9010}))
+	st.handler = st.site.http.Handler
+	return st
+}
+
+func (st *stage) clock() time.Time {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.now
+}
+
+func (st *stage) pass(d time.Duration) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.now = st.now.Add(d)
+}
+
+// fakeQR draws a code that a test can read: one dark module.
+func fakeQR(string) ([][]bool, error) { return [][]bool{{true}}, nil }
+
+// browser is a client with one session.
+type browser struct {
+	st     *stage
+	cookie *http.Cookie
+	base   string
+}
+
+// enter signs a browser in with a link.
+func (st *stage) enter() *browser {
+	st.t.Helper()
+	link, err := st.site.SignIn.Link()
+	if err != nil {
+		st.t.Fatal(err)
+	}
+	answer := st.do(st.form("/signin", url.Values{"secret": {link.Secret.Reveal()}}))
+	if answer.Code != http.StatusSeeOther || len(answer.Result().Cookies()) != 1 {
+		st.t.Fatalf("signing in: %d %v", answer.Code, answer.Header())
+	}
+	return &browser{st, answer.Result().Cookies()[0], answer.Header().Get("Location")}
+}
+
+// form is a POST as a browser sends it from a page of the site.
+func (st *stage) form(path string, values url.Values) *http.Request {
+	r := httptest.NewRequestWithContext(st.t.Context(), http.MethodPost, "http://"+address+path, strings.NewReader(values.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", "http://"+address)
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	r.Header.Set("Sec-Fetch-Mode", "navigate")
+	return r
+}
+
+func (st *stage) page(path string) *http.Request {
+	r := httptest.NewRequestWithContext(st.t.Context(), http.MethodGet, "http://"+address+path, nil)
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	r.Header.Set("Sec-Fetch-Mode", "navigate")
+	return r
+}
+
+func (st *stage) do(r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	st.handler.ServeHTTP(w, r)
+	return w
+}
+
+// get gives a page that must be there.
+func (b *browser) get(path string) string {
+	b.st.t.Helper()
+	code, body := b.status(path)
+	if code != http.StatusOK {
+		b.st.t.Fatalf("GET %s: %d\n%s", path, code, body)
+	}
+	return body
+}
+
+func (b *browser) status(path string) (int, string) {
+	b.st.t.Helper()
+	r := b.st.page(b.base + path)
+	r.AddCookie(b.cookie)
+	w := b.st.do(r)
+	if at := w.Header().Get("Location"); at != "" {
+		return w.Code, strings.TrimPrefix(at, b.base)
+	}
+	return w.Code, w.Body.String()
+}
+
+// post gives the status and where it leads, below the session's prefix, or the page.
+func (b *browser) post(path string, values url.Values) (int, string) {
+	b.st.t.Helper()
+	r := b.st.form(b.base+path, values)
+	r.AddCookie(b.cookie)
+	w := b.st.do(r)
+	if at := w.Header().Get("Location"); at != "" {
+		return w.Code, strings.TrimPrefix(at, b.base)
+	}
+	return w.Code, w.Body.String()
+}
+
+// must posts and follows.
+func (b *browser) must(path string, values url.Values) (at, page string) {
+	b.st.t.Helper()
+	code, at := b.post(path, values)
+	if code != http.StatusSeeOther {
+		b.st.t.Fatalf("POST %s: %d\n%s", path, code, at)
+	}
+	return at, b.get(at)
+}
+
+func wantText(t *testing.T, page string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(page, text) {
+			t.Errorf("the page does not hold %q:\n%s", text, visible(page))
+		}
+	}
+}
+
+func wantNoText(t *testing.T, page string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if strings.Contains(page, text) {
+			t.Errorf("the page holds %q:\n%s", text, visible(page))
+		}
+	}
+}
+
+var tags = regexp.MustCompile(`<[^>]*>|\s+`)
+
+func visible(page string) string { return tags.ReplaceAllString(page, " ") }
+
+// logged collects what was logged.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+var _ io.Writer = (*logged)(nil)
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// fakeDoor is the extension side of a host.
+type fakeDoor struct {
+	mu       sync.Mutex
+	rows     []admission.Extension
+	refusals []host.Refusal
+	fault    error
+}
+
+func newFakeDoor() *fakeDoor {
+	return &fakeDoor{rows: []admission.Extension{
+		{ID: 1, Origin: "chrome-extension://aaaa", Key: admission.HashKey("one"), State: admission.Allowed},
+		{ID: 2, Origin: "moz-extension://bbbb", Key: admission.HashKey("two"), State: admission.Waiting},
+	}}
+}
+
+func (d *fakeDoor) Extensions(context.Context) ([]admission.Extension, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]admission.Extension(nil), d.rows...), d.fault
+}
+
+func (d *fakeDoor) set(id int64, state admission.State) (admission.Extension, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range d.rows {
+		if d.rows[i].ID == id {
+			d.rows[i].State = state
+			return d.rows[i], nil
+		}
+	}
+	return admission.Extension{}, ports.ErrExtensionUnknown
+}
+
+func (d *fakeDoor) AllowExtension(_ context.Context, id int64) (admission.Extension, error) {
+	return d.set(id, admission.Allowed)
+}
+
+func (d *fakeDoor) RemoveExtension(_ context.Context, id int64) (admission.Extension, error) {
+	return d.set(id, admission.Blocked)
+}
+
+func (d *fakeDoor) ForgetExtension(_ context.Context, id int64) error {
+	_, err := d.set(id, "forgotten")
+	return err
+}
+
+func (d *fakeDoor) Refusals() []host.Refusal {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]host.Refusal(nil), d.refusals...)
+}
+
+func (d *fakeDoor) Refuse(cause admission.Cause, peer string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.refusals = append(d.refusals, host.Refusal{Cause: cause, Peer: peer, Count: 1})
+}
+
+// lastCause is the cause of the latest refusal.
+func (d *fakeDoor) lastCause() admission.Cause {
+	list := d.Refusals()
+	if len(list) == 0 {
+		return ""
+	}
+	return list[len(list)-1].Cause
+}
+
+// fakeMachine is the rest of a host.
+type fakeMachine struct {
+	path     Path
+	overview web.Overview
+	used     string
+	fault    error
+}
+
+func (m *fakeMachine) Overview(context.Context) (web.Overview, error) { return m.overview, m.fault }
+func (m *fakeMachine) Path(context.Context) Path                      { return m.path }
+func (m *fakeMachine) UseModel(_ context.Context, name, baseURL string) error {
+	m.used = name + " at " + baseURL
+	return m.fault
+}
+
+// redeem pairs a phone with the open invitation.
+func (st *stage) redeem(name string) pairing.Device {
+	st.t.Helper()
+	open, ok := st.clients.OpenInvitation()
+	if !ok {
+		st.t.Fatal("no invitation is open")
+	}
+	_, device, err := st.clients.Redeem(st.t.Context(), open.Code, name)
+	if err != nil {
+		st.t.Fatal(err)
+	}
+	return device
+}
