@@ -77,6 +77,10 @@ func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger)
 		return
 	}
 	answer := s.pairAnswer(link.ctx, request, admin)
+	if _, failed := answer.(nova.PairError); failed && link.stopped.Load() {
+		link.abandon() // it was given up, not refused
+		return
+	}
 	log.Info("a pairing request was answered", "admin", admin, "answer", answer.Type())
 	text, err := nova.Append(nil, answer)
 	if err != nil {

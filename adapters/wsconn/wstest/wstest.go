@@ -61,8 +61,14 @@ func Encode(f Frame) []byte {
 }
 
 // Send writes one whole binary message.
-func (p *Peer) Send(payload []byte) error {
-	_, err := p.Write(Encode(Frame{Fin: true, Opcode: Binary, Payload: payload}))
+func (p *Peer) Send(payload []byte) error { return p.SendFrame(Binary, payload) }
+
+// SendText writes one whole text message.
+func (p *Peer) SendText(text string) error { return p.SendFrame(Text, []byte(text)) }
+
+// SendFrame writes a frame that is a whole message, or a control frame.
+func (p *Peer) SendFrame(opcode byte, payload []byte) error {
+	_, err := p.Write(Encode(Frame{Fin: true, Opcode: opcode, Payload: payload}))
 	return err
 }
 
@@ -105,31 +111,41 @@ type CloseError struct {
 
 func (e *CloseError) Error() string { return fmt.Sprintf("closed with %d %q", e.Code, e.Reason) }
 
-// Receive reads until the next binary message, answering pings. A Close frame is
-// a *CloseError; it is answered, as a browser would.
+// Receive reads until the next binary message, as ReceiveMessage; a text message
+// is an error.
 func (p *Peer) Receive() ([]byte, error) {
+	f, err := p.ReceiveMessage()
+	if err == nil && f.Opcode != Binary {
+		return nil, fmt.Errorf("a frame with opcode %d", f.Opcode)
+	}
+	return f.Payload, err
+}
+
+// ReceiveMessage reads until the next message of one frame, answering pings. A
+// Close frame is a *CloseError; it is answered, as a browser would.
+func (p *Peer) ReceiveMessage() (Frame, error) {
 	for {
 		f, err := p.ReadFrame()
 		if err != nil {
-			return nil, err
+			return Frame{}, err
 		}
 		switch f.Opcode {
-		case Binary:
-			return f.Payload, nil
+		case Text, Binary:
+			return f, nil
 		case Ping:
-			if _, err := p.Write(Encode(Frame{Fin: true, Opcode: Pong, Payload: f.Payload})); err != nil {
-				return nil, err
+			if err := p.SendFrame(Pong, f.Payload); err != nil {
+				return Frame{}, err
 			}
 		case Close:
-			_, _ = p.Write(Encode(Frame{Fin: true, Opcode: Close, Payload: f.Payload})) // it may be gone
+			_ = p.SendFrame(Close, f.Payload) // it may be gone
 			e := &CloseError{Code: 1005}
 			if len(f.Payload) >= 2 {
 				e.Code, e.Reason = int(binary.BigEndian.Uint16(f.Payload)), string(f.Payload[2:])
 			}
-			return nil, e
+			return Frame{}, e
 		case Pong:
 		default:
-			return nil, fmt.Errorf("a frame with opcode %d", f.Opcode)
+			return Frame{}, fmt.Errorf("a frame with opcode %d", f.Opcode)
 		}
 	}
 }

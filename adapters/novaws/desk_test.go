@@ -1,0 +1,197 @@
+package novaws
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"plexus/domain/admission"
+	"plexus/domain/host"
+	"plexus/domain/nova"
+	"plexus/domain/pairing"
+	"plexus/domain/secret"
+	"plexus/domain/sessions"
+	"plexus/ports"
+)
+
+// desk is a host that lives in memory. The hooks, where set, take the place of
+// what it would do.
+type desk struct {
+	authenticate func(ctx context.Context) error
+	attach       func(link ports.ClientLink) bool
+	deliver      func(ctx context.Context, c nova.Control) error
+	redeem       func(ctx context.Context) error
+	noAttempts   bool
+	paused       bool
+
+	mu       sync.Mutex
+	links    map[ports.ClientLink]host.ClientIdentity
+	attached int
+	detached int
+	controls []nova.Control
+	refused  []admission.Cause
+	code     pairing.Code // open; empty for none
+	tokens   map[string]pairing.Device
+	attempts int
+}
+
+func newDesk() *desk {
+	return &desk{
+		links:  map[ports.ClientLink]host.ClientIdentity{},
+		code:   pairing.Code{Text: secret.New(pairCode)},
+		tokens: map[string]pairing.Device{deviceToken: {ID: pairing.DeviceID{1}, Name: "phone"}},
+	}
+}
+
+func (d *desk) Authenticate(ctx context.Context, token pairing.DeviceToken) (host.ClientIdentity, error) {
+	if d.authenticate != nil {
+		if err := d.authenticate(ctx); err != nil {
+			return host.ClientIdentity{}, err
+		}
+	}
+	if token.Reveal() == masterToken {
+		return host.ClientIdentity{Master: true}, nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if device, ok := d.tokens[token.Reveal()]; ok {
+		return host.ClientIdentity{Device: device}, nil
+	}
+	return host.ClientIdentity{}, host.ErrTokenUnknown
+}
+
+func (d *desk) AttachClient(_ context.Context, who host.ClientIdentity, link ports.ClientLink) (func(), bool) {
+	if d.attach != nil && !d.attach(link) {
+		return nil, false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.attached++
+	d.links[link] = who
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.detached++
+		delete(d.links, link)
+	}, true
+}
+
+func (d *desk) DeliverControl(ctx context.Context, c nova.Control) error {
+	d.mu.Lock()
+	d.controls = append(d.controls, c)
+	d.mu.Unlock()
+	if d.deliver != nil {
+		return d.deliver(ctx, c)
+	}
+	return nil
+}
+
+func (d *desk) AcceptsHost(name string) bool     { return name == ownName }
+func (d *desk) AcceptsOrigin(origin string) bool { return origin == "https://"+ownName }
+func (d *desk) NoPhone() bool                    { return d.paused }
+
+func (d *desk) refuse(cause admission.Cause, _ string) { d.refused = append(d.refused, cause) }
+
+var errNo = errors.New("no")
+
+func (d *desk) AuthenticateMaster(_ context.Context, token pairing.MasterToken) error {
+	if token.Reveal() != masterToken {
+		return host.ErrTokenUnknown
+	}
+	return nil
+}
+
+func (d *desk) CountAttempt() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.attempts++
+	return !d.noAttempts
+}
+
+func (d *desk) Redeem(ctx context.Context, code pairing.Code, name string) (pairing.DeviceToken, pairing.Device, error) {
+	if d.redeem != nil {
+		if err := d.redeem(ctx); err != nil {
+			return pairing.DeviceToken{}, pairing.Device{}, err
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.code.Empty() || code.Reveal() != d.code.Reveal() {
+		return pairing.DeviceToken{}, pairing.Device{}, host.ErrInvitation
+	}
+	d.code = pairing.Code{}
+	device := pairing.Device{ID: pairing.DeviceID{2}, Name: name}
+	d.tokens[freshToken] = device
+	return pairing.DeviceToken{Text: secret.New(freshToken)}, device, nil
+}
+
+func (d *desk) CreateInvitation(_ context.Context, server string) (pairing.Invitation, bool, error) {
+	address, err := pairing.ParseServer(server)
+	if err != nil {
+		return pairing.Invitation{}, false, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.code = pairing.Code{Text: secret.New(pairCode)}
+	return pairing.Invitation{Server: address, Code: d.code}, false, nil
+}
+
+func (d *desk) CancelInvitation(_ context.Context, id pairing.InvitationID) (bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.code.Empty() || d.code.ID() != id {
+		return false, nil
+	}
+	d.code = pairing.Code{}
+	return true, nil
+}
+
+func (d *desk) ActiveCode(code secret.Text) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.code.Empty() && d.code.Reveal() == code.Reveal()
+}
+
+func (d *desk) Devices(context.Context) ([]host.DeviceStatus, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []host.DeviceStatus
+	for _, device := range d.tokens {
+		all = append(all, host.DeviceStatus{Device: device})
+	}
+	return all, nil
+}
+
+func (d *desk) Revoke(_ context.Context, id pairing.DeviceID) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	known := false
+	for token, device := range d.tokens {
+		if device.ID == id {
+			known = true
+			delete(d.tokens, token)
+		}
+	}
+	if !known {
+		return ports.ErrDeviceUnknown
+	}
+	for link, who := range d.links {
+		if !who.Master && who.Device.ID == id {
+			link.Close(sessions.DeviceRevoked)
+		}
+	}
+	return nil
+}
+
+// admissions counts the clients that were let in, and those that have left.
+func (d *desk) admissions() (attached, detached int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.attached, d.detached
+}
+
+func (d *desk) delivered() []nova.Control {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]nova.Control(nil), d.controls...)
+}
