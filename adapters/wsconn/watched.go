@@ -23,7 +23,7 @@ func DefaultLimits() Limits { return Limits{Frame: 10 * time.Second, Write: 10 *
 const writeSlack = time.Second
 
 // writePiece is how many bytes go out under one deadline.
-const writePiece = 16 << 10
+const writePiece = 64 << 10
 
 // Watched is a net.Conn that enforces Limits at next to no cost: a frame that
 // arrives in one piece sets no deadline at all. Read and FrameDone are serialized
