@@ -127,12 +127,12 @@ func TestN20_AFaultClosesWithoutAReceipt(t *testing.T) {
 // is slow.
 func TestN21_WhatIsQueuedAtTheEndIsNotDelivered(t *testing.T) {
 	d := newDesk()
-	d.deliver = func(ctx context.Context, _ nova.Control) error {
-		<-ctx.Done()
-		time.Sleep(time.Second) // it is slow to notice
-		return nil
-	}
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
+		d.deliver = func(ctx context.Context, _ nova.Control) error {
+			<-ctx.Done()
+			time.Sleep(time.Second) // it is slow to notice
+			return nil
+		}
 		p := h.connect("")
 		for _, id := range []string{"1", "2", "3"} {
 			p.command(id, onset(id))
@@ -151,14 +151,14 @@ func TestN21_WhatIsQueuedAtTheEndIsNotDelivered(t *testing.T) {
 func TestN22_CommandsRunOneAtATimeInOrder(t *testing.T) {
 	running, most := 0, 0
 	d := newDesk()
-	d.deliver = func(context.Context, nova.Control) error {
-		running++
-		most = max(most, running)
-		time.Sleep(time.Second)
-		running--
-		return nil
-	}
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
+		d.deliver = func(context.Context, nova.Control) error {
+			running++
+			most = max(most, running)
+			time.Sleep(time.Second)
+			running--
+			return nil
+		}
 		p, began := h.connect(""), time.Now()
 		for i := range 5 {
 			p.command(fmt.Sprint(i), onset(fmt.Sprint(i)))
@@ -247,8 +247,8 @@ func TestN23_BeforeTheHelloIsJudged(t *testing.T) {
 // TestHello_WhatFollowsItWaitsForTheAdmission: and is taken then.
 func TestHello_WhatFollowsItWaitsForTheAdmission(t *testing.T) {
 	d := newDesk()
-	d.authenticate = func(context.Context) error { time.Sleep(time.Second); return nil }
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
+		d.authenticate = func(context.Context) error { time.Sleep(time.Second); return nil }
 		p := h.knock(masterToken, "")
 		p.say(commandText("early", "not known yet", `{}`))
 		synctest.Wait()

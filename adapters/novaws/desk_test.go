@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"plexus/domain/admission"
 	"plexus/domain/host"
@@ -39,7 +40,7 @@ func newDesk() *desk {
 	return &desk{
 		links:  map[ports.ClientLink]host.ClientIdentity{},
 		code:   pairing.Code{Text: secret.New(pairCode)},
-		tokens: map[string]pairing.Device{deviceToken: {ID: pairing.DeviceID{1}, Name: "phone"}},
+		tokens: map[string]pairing.Device{deviceToken: {ID: pairing.DeviceID{1}, Name: "phone", CreatedAt: time.UnixMilli(1)}},
 	}
 }
 
@@ -90,7 +91,11 @@ func (d *desk) AcceptsHost(name string) bool     { return name == ownName }
 func (d *desk) AcceptsOrigin(origin string) bool { return origin == "https://"+ownName }
 func (d *desk) NoPhone() bool                    { return d.paused }
 
-func (d *desk) refuse(cause admission.Cause, _ string) { d.refused = append(d.refused, cause) }
+func (d *desk) refuse(cause admission.Cause, _ string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.refused = append(d.refused, cause)
+}
 
 var errNo = errors.New("no")
 
@@ -120,7 +125,7 @@ func (d *desk) Redeem(ctx context.Context, code pairing.Code, name string) (pair
 		return pairing.DeviceToken{}, pairing.Device{}, host.ErrInvitation
 	}
 	d.code = pairing.Code{}
-	device := pairing.Device{ID: pairing.DeviceID{2}, Name: name}
+	device := pairing.Device{ID: pairing.DeviceID{2}, Name: name, CreatedAt: time.UnixMilli(2)}
 	d.tokens[freshToken] = device
 	return pairing.DeviceToken{Text: secret.New(freshToken)}, device, nil
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,10 +45,10 @@ func inFakeTime(t *testing.T, d *desk, f func(t *testing.T, h *harness), options
 	t.Helper()
 	var lines bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
-		ids := 0
+		var ids atomic.Int64
 		config := Config{
 			ServerInstanceID: serverID, InputInstanceID: inputID, Input: nova.TextInput,
-			NewID: func() string { ids++; return fmt.Sprintf("33333333-3333-4333-8333-%012d", ids) },
+			NewID: func() string { return fmt.Sprintf("33333333-3333-4333-8333-%012d", ids.Add(1)) },
 			Log:   slog.New(slog.NewTextHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		}
 		for _, o := range options {

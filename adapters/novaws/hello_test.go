@@ -245,8 +245,8 @@ func TestRevoke_WhateverIsInFlight(t *testing.T) {
 	})
 	t.Run("a hello", func(t *testing.T) {
 		d := newDesk()
-		d.authenticate = func(context.Context) error { time.Sleep(time.Second); return nil }
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
+			d.authenticate = func(context.Context) error { time.Sleep(time.Second); return nil }
 			p := h.knock(deviceToken, "")
 			synctest.Wait()
 			revoke(d)

@@ -168,7 +168,7 @@ func TestNova_AgreesWithItsInvariants(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	ends := map[CloseReason]int{}
-	for i := range 400 {
+	for i := range 150 {
 		r := &novaRun{
 			t: t, rng: rand.New(rand.NewPCG(seed, uint64(i))), n: newNova(nova.Input(i % 3)), now: start,
 			repeats: map[string]int{},
