@@ -13,8 +13,8 @@ function signIn() {
     document.getElementById("working").hidden = false;
     document.getElementById("secret").value = secret;
     document.getElementById("by-link").submit();
-  } else if (known && location.pathname.startsWith(known)) {
-    localStorage.removeItem(home); // it led here, so the session has ended
+  } else if (location.search === "?left" || (known && location.pathname.startsWith(known))) {
+    localStorage.removeItem(home); // the session has ended
   } else if (known && location.pathname === "/" && !location.search) {
     location.replace(known);
   }

@@ -1,0 +1,315 @@
+package browser
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"plexus/adapters/adminweb"
+	"plexus/adapters/memory"
+	"plexus/adapters/qr"
+	"plexus/domain/admission"
+	"plexus/domain/host"
+	"plexus/domain/pairing"
+	"plexus/domain/secret"
+	"plexus/domain/sessions"
+	"plexus/web"
+)
+
+// ownerPage is a real page before a real host whose stores are in memory.
+type ownerPage struct {
+	t       *testing.T
+	url     string
+	site    *adminweb.Site
+	host    *host.Host
+	clients *host.Clients
+}
+
+func startOwnerPage(t *testing.T) *ownerPage {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	h, err := host.New(host.Deps{Extensions: memory.NewExtensions(), Token: noToken{}, Now: time.Now, Log: log}, host.Options{TokenHash: admission.HashKey("token")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	devices := memory.NewDevices()
+	clients, err := host.NewClients(t.Context(), host.ClientDeps{
+		Devices: devices, Finder: devices, Revoked: memory.NewRevocations(), Settings: memory.NewSettings(),
+		Random: rand.Reader, Now: time.Now, Log: log,
+	}, host.ClientOptions{Master: secret.New("master").Hash()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	site, err := adminweb.New(adminweb.Config{
+		Phones: clients, Extensions: h, Machine: plainMachine{}, Sessions: memory.NewPageSessions(),
+		SignIn: adminweb.NewSignIn(time.Now, rand.Reader), Words: web.English(), Now: time.Now, Random: rand.Reader, Log: log,
+		QR:      func(text string) ([][]bool, error) { return qr.Encode(text) },
+		Changed: []func() <-chan struct{}{h.Changed, clients.Changed},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- site.Serve(ln) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), waitAtMost)
+		defer cancel()
+		if err := site.Shutdown(ctx); err != nil {
+			t.Errorf("shut the page down: %v", err)
+		}
+		if err := <-served; err != nil {
+			t.Errorf("serve the page: %v", err)
+		}
+	})
+	return &ownerPage{t, "http://" + ln.Addr().String(), site, h, clients}
+}
+
+type noToken struct{}
+
+func (noToken) RotateToken() (admission.KeyHash, error) { return admission.KeyHash{}, nil }
+
+// plainMachine has nothing configured.
+type plainMachine struct{}
+
+func (plainMachine) Overview(context.Context) (web.Overview, error) {
+	return web.Overview{Version: "test", Started: time.Now(), Search: web.Service{Reach: web.BuiltIn}, Model: web.Service{Reach: web.NotFound}}, nil
+}
+
+func (plainMachine) Path(context.Context) adminweb.Path {
+	return adminweb.Path{Offered: "wss://box.tail1234.ts.net"}
+}
+
+func (plainMachine) UseModel(context.Context, string, string) error { return nil }
+
+// enter opens the page by a link of `plexus open`.
+func (o *ownerPage) enter(b *chromium) *page {
+	o.t.Helper()
+	link, err := o.site.SignIn.Link()
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	p := b.open(o.url + "/#open=" + link.Secret.Reveal())
+	p.waitText("h1", "Overview")
+	<-link.Spent
+	return p
+}
+
+// knock lets an unknown extension knock and gives its verdict.
+func (o *ownerPage) knock(key string) admission.Verdict {
+	return o.host.Admit(o.t.Context(), admission.Knock{
+		Origins: []string{"chrome-extension://" + extensionID}, Protocols: []string{admission.SubprotocolPrefix + strings.Repeat(key, 64)},
+	})
+}
+
+// TestOwnerPageSignsInAndStaysFresh: the secret leaves the address at once, the
+// session is found again from /, and who knocks shows without a reload and is let
+// in by one click.
+func TestOwnerPageSignsInAndStaysFresh(t *testing.T) {
+	o := startOwnerPage(t)
+	p := o.enter(launch(t, extensionDir))
+	p.eval("window.kept = true")
+	if got, _ := p.eval("location.href").(string); !strings.HasPrefix(got, o.url+"/s/") || strings.Contains(got, "open") {
+		t.Errorf("signed in at %s", got)
+	}
+	if o.knock("a").Admitted {
+		t.Fatal("an unknown extension is let in")
+	}
+	digits := admission.HashKey(strings.Repeat("a", 64)).Digits()
+	p.wait(fmt.Sprintf(`document.querySelector(".waits .digits")?.innerText.includes(%q)`, digits))
+	if p.eval("window.kept") != true {
+		t.Error("the page was loaded again to show who knocks")
+	}
+	p.click(".waits .primary")
+	p.wait(`document.querySelector(".banner.good")?.innerText.startsWith("Allowed.") && !document.querySelector(".waits")`)
+	if !o.knock("a").Admitted {
+		t.Error("after one click it is still not let in")
+	}
+	if got, _ := p.eval("location.search").(string); got != "" {
+		t.Errorf("the notice stays in the address: %s", got)
+	}
+	p.do(chromedp.Navigate(o.url + "/"))
+	p.wait(`location.pathname.startsWith("/s/") && document.querySelector("h1")?.innerText === "Overview"`)
+	p.click(".leave button")
+	p.wait(`document.querySelector(".banner.good")?.innerText === "You are signed out."`)
+	p.do(chromedp.Navigate(o.url + "/"))
+	p.wait(`location.pathname === "/" && document.querySelector("#code")`)
+}
+
+// TestOwnerPagePairsAPhone walks from nothing to a connected phone and back.
+func TestOwnerPagePairsAPhone(t *testing.T) {
+	o := startOwnerPage(t)
+	b := launch(t, extensionDir)
+	p := o.enter(b)
+	p.click(`nav a[href$="/pair"]`)
+	p.waitText("h1", "Pair a phone")
+	p.click("button.primary.large") // use the offered name: two clicks to the code
+	p.waitText("h1", "Scan this with your phone")
+	open, _ := o.clients.OpenInvitation()
+	payload := o.clients.Payload(open, false).Reveal()
+	for _, scheme := range []string{"light", "dark"} {
+		for _, scale := range []float64{1, 2} {
+			p.scheme(scheme)
+			p.window(1280, 900, scale)
+			if got := readCode(t, p.screenshot()); got != payload {
+				t.Errorf("%s, scale %v: read %q, want %q", scheme, scale, got, payload)
+			}
+		}
+	}
+	if p.text(".host") != "box.tail1234.ts.net" {
+		t.Errorf("the phone will go to %q", p.text(".host"))
+	}
+	newer, _, err := o.clients.CreateInvitation(t.Context(), "wss://box.tail1234.ts.net")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.waitText("h1", "This code was replaced")
+	p.goTo(strings.Replace(p.eval("location.href").(string), string(open.ID()), string(newer.ID()), 1))
+	token, device, err := o.clients.Redeem(t.Context(), newer.Code, "Ann’s phone")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.wait(`document.querySelector("h1").innerText === "Paired with Ann’s phone" && document.body.innerText.includes("has to connect once")`)
+	link := &phoneLink{closed: make(chan sessions.CloseReason, 1)}
+	detach := o.connect(token, link)
+	p.wait(`document.body.innerText.includes("You are done")`)
+	p.click(`nav a[href$="/devices"]`)
+	p.wait(`document.querySelector(".badge.good")?.innerText === "Connected now"`)
+	p.click("a.danger")
+	p.waitText("h1", "Revoke Ann’s phone?")
+	p.click("main button.danger")
+	p.wait(`document.querySelector(".empty .strong")?.innerText === "No phone is paired"`)
+	if reason := receive(t, "the end of the phone's connection", link.closed); reason != sessions.DeviceRevoked {
+		t.Errorf("closed for %v", reason)
+	}
+	detach()
+	if _, err := o.clients.Authenticate(t.Context(), token); err == nil {
+		t.Errorf("device %s still gets in", device.ID)
+	}
+}
+
+// phoneLink notes why it was closed.
+type phoneLink struct{ closed chan sessions.CloseReason }
+
+func (l *phoneLink) Close(reason sessions.CloseReason) { l.closed <- reason }
+
+func (o *ownerPage) connect(token pairing.DeviceToken, link *phoneLink) (detach func()) {
+	o.t.Helper()
+	who, err := o.clients.Authenticate(o.t.Context(), token)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	detach, ok := o.clients.AttachClient(o.t.Context(), who, link)
+	if !ok {
+		o.t.Fatal("the phone is not attached")
+	}
+	return detach
+}
+
+// TestOwnerPageWithoutScript signs in by a code and decides, all by plain forms.
+func TestOwnerPageWithoutScript(t *testing.T) {
+	o := startOwnerPage(t)
+	o.knock("b")
+	p := launch(t, extensionDir).open("about:blank#")
+	p.do(func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
+		_, err := cdp.Call(ctx, target, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		return chromedp.Void{}, err
+	})
+	code, err := o.site.SignIn.Code()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.do(chromedp.Navigate(o.url + "/"))
+	p.typeText("#code", strings.ToLower(code.Secret.Reveal())+"\r")
+	p.waitText("h1", "Overview")
+	p.click(".waits .primary")
+	p.wait(`document.querySelector(".banner.good")`)
+	if !o.knock("b").Admitted {
+		t.Error("it is not let in")
+	}
+	p.click(`nav a[href$="/pair"]`)
+	p.click("button.primary.large")
+	p.wait(`document.querySelector(".qr")`)
+}
+
+// TestOwnerPageKeepsTheFocus: what is refreshed gives the focus back, and the
+// keyboard reaches everything in the order of reading.
+func TestOwnerPageKeepsTheFocus(t *testing.T) {
+	o := startOwnerPage(t)
+	o.knock("c")
+	p := o.enter(launch(t, extensionDir))
+	p.wait(`document.querySelectorAll(".waits").length === 1`)
+	p.eval(`document.querySelector(".waits .primary").focus()`)
+	o.knock("d")
+	p.wait(`document.querySelectorAll(".waits").length === 2`)
+	digits := admission.HashKey(strings.Repeat("c", 64)).Digits()
+	if got, _ := p.eval("document.activeElement.textContent").(string); !strings.Contains(got, "Allow") || !strings.Contains(got, digits) {
+		t.Errorf("the focus is on %q, want the button about %s", got, digits)
+	}
+	order := p.eval(`(() => {
+		const all = [...document.querySelectorAll("a, button, input:not([type=hidden])")].filter((e) => e.checkVisibility());
+		return all.every((e) => e.tabIndex === 0) && all[0].className === "skip";
+	})()`)
+	if order != true {
+		t.Error("something is out of the order of reading, or does not begin with the way to the content")
+	}
+}
+
+// TestOtherPagesCannotReachTheOwnerPage: a real page of another port, one under a
+// rebound name, and what they may try: reading, posting, framing, loading.
+func TestOtherPagesCannotReachTheOwnerPage(t *testing.T) {
+	o := startOwnerPage(t)
+	o.knock("e")
+	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<!DOCTYPE html><title>evil</title><h1>Win a prize</h1>")
+	}))
+	defer evil.Close()
+	b := launch(t, extensionDir)
+	owner := o.enter(b)
+	base, _ := owner.eval("location.href").(string) // even one that knows the secret path
+	p := b.open(evil.URL)
+	for what, try := range map[string]string{
+		"reads by fetch":     `fetch(%q, {credentials: "include"}).then((r) => r.text()).then(() => "won", () => "lost")`,
+		"reads its script":   `new Promise((done) => { const e = document.createElement("script"); e.src = new URL("/static/app.js", %q); e.onload = () => done("won"); e.onerror = () => done("lost"); document.body.append(e); })`,
+		"opens a stream":     `new Promise((done) => { const s = new EventSource(%q + "events", {withCredentials: true}); s.onopen = () => done("won"); s.onerror = () => done("lost"); })`,
+		"opens a WebSocket":  `new Promise((done) => { const s = new WebSocket(%q.replace("http", "ws")); s.onopen = () => done("won"); s.onerror = () => done("lost"); })`,
+		"posts by fetch":     `fetch(%q + "extensions/1/allow", {method: "POST", mode: "no-cors", credentials: "include"}).then(() => "sent", () => "sent").then((s) => s === "sent" ? "lost" : "won")`,
+		"frames it":          `new Promise((done) => { const f = document.createElement("iframe"); f.src = %q; f.onload = () => { let own; try { own = f.contentWindow.location.href } catch { own = "" } done(f.contentWindow.length === 0 ? "lost" : "won") }; document.body.append(f); })`,
+		"posts a plain form": `new Promise((done) => { const f = document.createElement("form"); f.method = "post"; f.target = "sink"; f.action = %q + "extensions/1/allow"; const i = document.createElement("iframe"); i.name = "sink"; i.onload = () => setTimeout(done, 300, "lost"); document.body.append(i, f); f.submit(); })`,
+	} {
+		if got := p.eval(fmt.Sprintf(try, base)); got != "lost" {
+			t.Errorf("another port %s: %v", what, got)
+		}
+	}
+	if rows, err := o.host.Extensions(t.Context()); err != nil || len(rows) != 1 || rows[0].State != admission.Waiting {
+		t.Errorf("another page has changed something: %v, %v", rows, err)
+	}
+	// Browsers resolve every name below localhost to this machine, as rebinding does.
+	p = b.open(strings.Replace(o.url, "127.0.0.1", "evil.localhost", 1) + "/")
+	if got := p.text("body"); got != "forbidden" {
+		t.Errorf("under another name it says %q", got)
+	}
+	seen := map[admission.Cause]bool{}
+	for _, r := range o.host.Refusals() {
+		seen[r.Cause] = true
+	}
+	if !seen[admission.WebOrigin] || !seen[admission.WrongHost] {
+		t.Errorf("refused for %v", seen)
+	}
+}
