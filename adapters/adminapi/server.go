@@ -43,6 +43,7 @@ type Config struct {
 	Desk      Desk
 	Shelf     Shelf
 	Phones    Phones
+	Owner     Owner
 	Status    func(ctx context.Context) (Status, error)
 	TokenFile string // path
 	Log       *slog.Logger
@@ -93,6 +94,8 @@ func (s *server) handler() http.Handler {
 		"/v1/invitations":             {http.MethodPost: s.invite},
 		"/v1/invitations/{id}":        {http.MethodGet: s.outcome},
 		"/v1/invitations/{id}/cancel": {http.MethodPost: s.cancel},
+		"/v1/signin/link":             {http.MethodPost: s.signInLink},
+		"/v1/signin/code":             {http.MethodPost: s.signInCode},
 		"/v1/token/rotate":            {http.MethodPost: s.rotate},
 		"/v1/pages":                   {http.MethodGet: s.pages},
 		"/v1/pages/clear":             {http.MethodPost: s.clear},

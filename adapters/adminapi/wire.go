@@ -13,6 +13,8 @@
 //	POST /v1/invitations?server=s&legacy=b Invitation; without server: to the public URL
 //	GET  /v1/invitations/{id}              Outcome, held open while the invitation waits
 //	POST /v1/invitations/{id}/cancel       Cancelled
+//	POST /v1/signin/link                   SignInLink
+//	POST /v1/signin/code                   SignInCode
 //	POST /v1/token/rotate                  Rotated
 //	GET  /v1/pages?limit=n                 []Page
 //	POST /v1/pages/clear                   Cleared
@@ -77,8 +79,9 @@ type Status struct {
 	StartedAt     time.Time   `json:"started_at"`
 	UptimeSeconds int64       `json:"uptime_seconds"`
 	DataDir       string      `json:"data_dir"`
-	DatabaseBytes int64       `json:"database_bytes"` // with its write-ahead log
-	WALBytes      int64       `json:"wal_bytes"`      // of the write-ahead log alone; it grows while a reader never ends
+	DatabaseBytes int64       `json:"database_bytes"`  // with its write-ahead log
+	WALBytes      int64       `json:"wal_bytes"`       // of the write-ahead log alone; it grows while a reader never ends
+	Admin         string      `json:"admin,omitempty"` // address of the owner's page
 	Nerve         Listeners   `json:"nerve"`
 	Phones        PhoneStatus `json:"phones"`
 	Search        Service     `json:"search"`

@@ -17,6 +17,7 @@ const maxRunFile = 16 << 10
 type Run struct {
 	PID         int    `json:"pid"`
 	Version     string `json:"version"`
+	Admin       string `json:"admin,omitempty"`        // listen address of the owner's page
 	Nerve       string `json:"nerve,omitempty"`        // listen address, such as 127.0.0.1:9001
 	Client      string `json:"client,omitempty"`       // listen address for phones
 	NerveSocket string `json:"nerve_socket,omitempty"` // path

@@ -24,6 +24,8 @@ import (
 type config struct {
 	language       string // en or zh-CN
 	publicURL      string // as domain/pairing writes it; "": none is set here
+	publicFrom     string // what sets publicURL, for people
+	adminAddr      netip.AddrPort
 	nerveAddr      netip.AddrPort
 	clientAddr     netip.AddrPort
 	nerveSocket    string
@@ -65,6 +67,9 @@ type sources struct {
 	dataDir string
 }
 
+// defaultAdminAddr is the owner's page.
+func defaultAdminAddr() netip.AddrPort { return thisMachine(9010) }
+
 // defaultNerveAddr is where the extension looks unless it is told otherwise.
 func defaultNerveAddr() netip.AddrPort { return thisMachine(9001) }
 
@@ -75,11 +80,15 @@ func thisMachine(port uint16) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port)
 }
 
+// keyPublicURL is the setting of which the page says where it comes from.
+const keyPublicURL = "public_url"
+
 // defaults of one machine and its environment.
 func (p *program) defaults(dataDir string) (config, error) {
 	tokenFile, err := p.places().NerveToken()
 	return config{
 		language:       p.defaultLanguage(),
+		adminAddr:      defaultAdminAddr(),
 		nerveAddr:      defaultNerveAddr(),
 		clientAddr:     defaultClientAddr(),
 		nerveSocket:    p.places().NerveSocket(dataDir),
@@ -136,6 +145,9 @@ func (p *program) readSettings(src sources) (config, []error) {
 func apply(c *config, s setting, where string, values []string) []error {
 	if s.kind == isList && len(values) > 0 {
 		c.allowedOrigins = nil // a higher source replaces the list of a lower one
+	}
+	if s.key == keyPublicURL && len(values) > 0 {
+		c.publicFrom = where
 	}
 	var problems []error
 	for _, value := range values {
@@ -316,7 +328,7 @@ func (c *config) contradictions() []error {
 // unknownVariables finds PLEXUS_ names that nothing reads. They are not errors:
 // the environment is shared with other programs.
 func (p *program) unknownVariables() []string {
-	known := []string{"PLEXUS_DATA_DIR", "PLEXUS_CONFIG", "PLEXUS_READY_FILE", searchKeyVariable, modelKeyVariable}
+	known := []string{"PLEXUS_DATA_DIR", "PLEXUS_CONFIG", "PLEXUS_READY_FILE", "PLEXUS_OPEN_BROWSER", searchKeyVariable, modelKeyVariable}
 	for _, s := range settings() {
 		known = append(known, s.env())
 	}

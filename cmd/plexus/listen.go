@@ -20,6 +20,7 @@ import (
 // listeners are what this process has opened. The sockets are nil where the
 // system has none.
 type listeners struct {
+	admin       net.Listener
 	nerve       net.Listener
 	client      net.Listener
 	nerveSocket *hostfiles.PeerListener
@@ -31,6 +32,9 @@ func openListeners(ctx context.Context, cfg config, dataDir string, log *slog.Lo
 	l := &listeners{}
 	var err error
 	if l.nerve, err = openTCP(ctx, cfg.nerveAddr, "--nerve-addr", done); err != nil {
+		return nil, err
+	}
+	if l.admin, err = openTCP(ctx, cfg.adminAddr, "--admin-addr", done); err != nil {
 		return nil, err
 	}
 	warnOtherFamily(ctx, l.nerve.Addr(), log)

@@ -36,7 +36,7 @@ func startHost(t *testing.T, args ...string) *live {
 		t.Fatal("the command line needs unix sockets")
 	}
 	dir, environ := home(t)
-	environ = append(environ, "PLEXUS_MODEL_KIND=extractive", "PLEXUS_CLIENT_ADDR=127.0.0.1:0") // no model that happens to run here
+	environ = append(environ, "PLEXUS_MODEL_KIND=extractive", "PLEXUS_CLIENT_ADDR=127.0.0.1:0", "PLEXUS_ADMIN_ADDR=127.0.0.1:0") // no model that happens to run here
 	l := &live{dir: filepath.Join(dir, "data"), environ: environ}
 	ctx, stop := context.WithCancel(t.Context())
 	logs, stderr := io.Pipe()

@@ -48,6 +48,7 @@ var errHelp = errors.New("help printed")
 func commands() []command {
 	return []command{
 		{"serve", "run the host", serve},
+		{"open", "open the owner's page and sign in", open},
 		{"ask", "ask the running host and print its answer as it comes", ask},
 		{"phone", "talk to a host as a phone does, in the terminal", phone},
 		{"pair", "pair a phone by a code for its camera", pair},

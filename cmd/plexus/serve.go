@@ -33,6 +33,7 @@ configuration file. The order is flag, environment, file, default.`
 type serveOptions struct {
 	dataDir   string
 	readyFile string
+	browser   bool // open the owner's page
 	config    config
 	warnings  []string
 }
@@ -60,6 +61,7 @@ func (p *program) parseServe(args []string) (serveOptions, error) {
 	dataDir := p.addDataDir(fs)
 	configPath := fs.String("config", "", "configuration `file` (PLEXUS_CONFIG)")
 	readyFile := fs.String("ready-file", p.getenv("PLEXUS_READY_FILE"), "`file` that is written once everything accepts connections (PLEXUS_READY_FILE)")
+	browser := fs.Bool("open-browser", p.opensBrowser(), "open the owner's page once the host is ready; default on in a terminal (PLEXUS_OPEN_BROWSER)")
 	given := make(map[string][]string)
 	for _, s := range settings() {
 		if s.flag != "" {
@@ -86,7 +88,7 @@ func (p *program) parseServe(args []string) (serveOptions, error) {
 		_, more := buildServices(cfg, slog.New(slog.DiscardHandler))
 		return serveOptions{}, configError(errors.Join(err, more))
 	}
-	return serveOptions{dataDir: dir, readyFile: *readyFile, config: cfg, warnings: warnings}, nil
+	return serveOptions{dataDir: dir, readyFile: *readyFile, browser: *browser, config: cfg, warnings: warnings}, nil
 }
 
 // configError is a usage error that lists every fault, one a line.
@@ -106,6 +108,7 @@ type instance struct {
 	listeners *listeners
 	store     *store
 	clients   *host.Clients
+	doorman   *doorman
 }
 
 // run starts everything, waits for the end of ctx or the first server that
@@ -135,6 +138,9 @@ func (i *instance) run(ctx context.Context) (err error) {
 	serving.Go(func() { i.warm(warmCtx) })
 
 	if err = i.announce(); err == nil {
+		if i.opts.browser {
+			serving.Go(func() { i.openPage(ctx) })
+		}
 		select {
 		case <-ctx.Done():
 			i.log.Info("stopping")
@@ -169,6 +175,11 @@ func (i *instance) start(ctx context.Context) ([]stopper, error) {
 	if i.store, err = openStore(ctx, cfg, dir, i.log, &i.done); err != nil {
 		return nil, err
 	}
+	if i.services.auto != nil {
+		if err := i.services.auto.adopt(ctx, i.store.Settings()); err != nil {
+			i.log.Error("the model that was taken on the page cannot be used", "error", err)
+		}
+	}
 	h, err := newHost(cfg, i.services, i.store, i.log)
 	if err != nil {
 		return nil, err
@@ -177,9 +188,14 @@ func (i *instance) start(ctx context.Context) ([]stopper, error) {
 		return nil, err
 	}
 	servers := append(nerveServers(cfg, h, i.listeners, i.log), clientServer(cfg, h, i.clients, i.listeners, i.log))
+	page, err := i.pageServer(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	servers = append(servers, page)
 	if i.listeners.adminSocket != nil {
 		admin := adminapi.NewServer(adminapi.Config{
-			Desk: h, Shelf: i.store.Pages(), Phones: i.clients, Status: i.statusSource(h),
+			Desk: h, Shelf: i.store.Pages(), Phones: i.clients, Owner: i.doorman, Status: i.statusSource(h),
 			TokenFile: i.store.token.Token.Path(), Log: i.log,
 		})
 		servers = append(servers, stopper{"admin socket", i.listeners.adminSocket, untilClosed(admin), admin.Shutdown})
@@ -230,7 +246,7 @@ func (i *instance) warm(ctx context.Context) {
 func (i *instance) announce() error {
 	run := hostfiles.Run{
 		PID: os.Getpid(), Version: buildVersion(), DataDir: i.opts.dataDir,
-		Nerve: i.listeners.nerve.Addr().String(), Client: i.listeners.client.Addr().String(),
+		Admin: i.listeners.admin.Addr().String(), Nerve: i.listeners.nerve.Addr().String(), Client: i.listeners.client.Addr().String(),
 	}
 	if hostfiles.UnixSockets {
 		run.NerveSocket = i.listeners.nerveSocket.Addr().String()
@@ -245,10 +261,10 @@ func (i *instance) announce() error {
 		}
 		i.done.add(func() error { return hostfiles.Remove(path) })
 	}
-	i.log.Info("ready", "version", run.Version, "nerve", run.Nerve, "client", run.Client, "nerve_socket", run.NerveSocket, "data_dir", run.DataDir,
+	i.log.Info("ready", "version", run.Version, "admin", run.Admin, "nerve", run.Nerve, "client", run.Client, "nerve_socket", run.NerveSocket, "data_dir", run.DataDir,
 		"search", i.opts.config.searchKind, "model", i.opts.config.modelKind)
 	if isTerminal(i.stdout) {
-		i.outf("%s", greeting(run.Nerve, i.store.token.Token.Path()))
+		i.outf("%s", greeting(run.Admin, run.Nerve, i.store.token.Token.Path()))
 	}
 	return nil
 }
@@ -259,16 +275,21 @@ func isTerminal(w any) bool {
 		return false
 	}
 	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull) // a device as well, and nobody sits there
+	return err == nil && !os.SameFile(info, null)
 }
 
-func greeting(address, tokenFile string) string {
+func greeting(page, address, tokenFile string) string {
 	elsewhere := ""
 	if address != defaultNerveAddr().String() {
 		elsewhere = "\n   First put the address above into its settings: it looks at ws://" + defaultNerveAddr().String() + "."
 	}
 	return fmt.Sprintf(`
-Plexus is ready at ws://%s.
+Plexus is ready. Its page is http://%s/ (plexus open signs in); extensions
+come to ws://%s.
 
 1. Open chrome://extensions, switch on "Developer mode", press "Load unpacked"
    and choose the folder web/extension.
@@ -283,5 +304,5 @@ See what is going on: plexus status
 Programs without a browser use the token in %s.
 Ctrl-C stops Plexus.
 
-`, address, elsewhere, tokenFile)
+`, page, address, elsewhere, tokenFile)
 }

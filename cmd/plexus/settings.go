@@ -47,7 +47,8 @@ func (s setting) env() string {
 func settings() []setting {
 	return []setting{
 		{"language", "", isText, "", oneOf(func(c *config) *string { return &c.language }, "en", "zh-CN")},
-		{"public_url", "public-url", isText, "`address` by which phones reach this host, such as wss://box.tailnet.ts.net", publicURL},
+		{keyPublicURL, "public-url", isText, "`address` by which phones reach this host, such as wss://box.tailnet.ts.net", publicURL},
+		{"listen.admin", "admin-addr", isText, "listen `address` of the owner's page, on this machine only", address(func(c *config) *netip.AddrPort { return &c.adminAddr }, defaultAdminAddr())},
 		{"listen.nerve", "nerve-addr", isText, "listen `address` of the NERVE WebSocket, on this machine only; port 0 takes a free one", address(func(c *config) *netip.AddrPort { return &c.nerveAddr }, defaultNerveAddr())},
 		{"listen.client", "client-addr", isText, "listen `address` for phones, on this machine only; a TLS proxy stands before it", address(func(c *config) *netip.AddrPort { return &c.clientAddr }, defaultClientAddr())},
 		{"listen.nerve_socket", "nerve-socket", isText, "`path` of the NERVE Unix socket", path(func(c *config) *string { return &c.nerveSocket })},

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"plexus/adapters/adminapi"
-	"plexus/adapters/localmodel"
 	"plexus/adapters/sqlite"
 	"plexus/domain/admission"
 	"plexus/domain/host"
@@ -40,6 +39,7 @@ func (i *instance) statusSource(h *host.Host) func(context.Context) (adminapi.St
 			Version: buildVersion(), PID: os.Getpid(),
 			StartedAt: i.started.UTC(), UptimeSeconds: int64(time.Since(i.started).Seconds()),
 			DataDir: i.opts.dataDir, DatabaseBytes: stats.FileBytes + stats.WALBytes, WALBytes: stats.WALBytes,
+			Admin:       "http://" + i.listeners.admin.Addr().String() + "/",
 			Nerve:       i.openListeners(),
 			Phones:      i.phoneStatus(devices),
 			Index:       i.indexStatus(stats, health.Index),
@@ -123,18 +123,27 @@ func (i *instance) modelStatus(ctx context.Context, f host.Failure) adminapi.Mod
 		if err := within(ctx, i.services.auto.Probe); err != nil {
 			m.Problem = err.Error()
 		}
-		addFound(&m, i.services.auto.Found())
+		addFound(&m, i.services.auto)
+		if name, url := i.services.auto.inUse(); name != "" {
+			m.Name, m.URL = name, url
+			reached(&m.Service, within(ctx, func(ctx context.Context) error { return connectTo(ctx, url) }))
+		}
 	default:
 		reached(&m.Service, within(ctx, func(ctx context.Context) error { return connectTo(ctx, cfg.modelURL) }))
 	}
 	return m
 }
 
-// addFound lists the models of this machine; the first that is ours is in use.
-func addFound(m *adminapi.Model, found []localmodel.Found) {
+// addFound lists the models of this machine. In use is the one that the owner
+// took, else the first that is ours.
+func addFound(m *adminapi.Model, local *localModel) {
 	m.Reach = adminapi.NotFound
-	for _, f := range found {
+	name, url := local.inUse()
+	for _, f := range local.Found() {
 		used := f.Ours && m.Reach != adminapi.Reachable
+		if name != "" {
+			used = f.Name == name && f.BaseURL == url
+		}
 		if used {
 			m.Reach, m.Name, m.URL = adminapi.Reachable, f.Name, f.BaseURL
 		}

@@ -49,6 +49,7 @@ const largeWAL = 64 << 20
 func statusText(s adminapi.Status, now time.Time) string {
 	var b page
 	b.line("Plexus", "%s, process %d, up %s", s.Version, s.PID, (time.Duration(s.UptimeSeconds) * time.Second).String())
+	b.line("Page", "%s (plexus open signs in)", s.Admin)
 	b.line("NERVE", "ws://%s", s.Nerve.Address)
 	if s.Nerve.Socket != "" {
 		b.line("", "%s", s.Nerve.Socket)

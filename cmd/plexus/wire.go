@@ -47,9 +47,9 @@ func (c *closers) close() error {
 type services struct {
 	search ports.SearchProvider // nil: none
 	warm   func(context.Context) error
-	model  ports.Generator  // nil: none
-	auto   *localmodel.Auto // nil unless model.kind is auto
-	local  bool             // the model runs on this machine
+	model  ports.Generator // nil: none
+	auto   *localModel     // nil unless model.kind is auto
+	local  bool            // the model runs on this machine
 	close  closers
 }
 
@@ -102,8 +102,9 @@ func (s *services) addModel(cfg config, log *slog.Logger) error {
 		if err != nil {
 			return fmt.Errorf("model.kind auto: %w", err)
 		}
-		s.model, s.auto, s.local = auto, auto, true
-		s.close.add(func() error { auto.Close(); return nil })
+		local := &localModel{Auto: auto, limits: wait}
+		s.model, s.auto, s.local = local, local, true
+		s.close.add(func() error { local.Close(); return nil })
 	case "openai":
 		model, err := localmodel.New(localmodel.Config{
 			BaseURL: cfg.modelURL, Model: cfg.modelName, Key: localmodel.Key(cfg.modelKey.Reveal()),

@@ -149,6 +149,7 @@ func (h *Host) seen(ctx context.Context, row admission.Extension) admission.Exte
 		h.deps.Log.Error("an extension's visit could not be stored", "error", err)
 		return row
 	}
+	h.changes.announce()
 	return saved
 }
 
@@ -171,11 +172,13 @@ func (h *Host) Attach(ctx context.Context, v admission.Verdict, link ports.Nerve
 		h.door.mu.Lock()
 		defer h.door.mu.Unlock()
 		delete(h.door.live, link)
+		h.changes.announce()
 	}
 	if stale && !h.stillAdmitted(ctx, v) {
 		detach()
 		return nil, false
 	}
+	h.changes.announce()
 	return detach, true
 }
 
@@ -293,6 +296,7 @@ func (h *Host) decide(ctx context.Context, id int64, next func(admission.Extensi
 	}
 	row := rows[i]
 	row.State = next(row)
+	defer h.changes.announce()
 	return h.deps.Extensions.SaveExtension(ctx, row)
 }
 
@@ -310,6 +314,7 @@ func (h *Host) endLinks(change func(), match func(admission.Peer) bool) {
 		}
 	}
 	h.door.mu.Unlock()
+	h.changes.announce()
 	for _, link := range ended {
 		link.Close(sessions.ExtensionRemoved)
 	}

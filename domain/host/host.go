@@ -54,10 +54,16 @@ type Host struct {
 	searches    *turnstile
 	generations *turnstile
 
-	door door       // admission: see extensions.go
-	mu   sync.Mutex // guards health
+	door    door // admission: see extensions.go
+	changes changes
+	mu      sync.Mutex // guards health
 	health
 }
+
+// Changed gives a channel that is closed at the next change of what the page
+// shows of extensions: rows, live connections, refused attempts. Take it before
+// reading the state, so that no change falls in between.
+func (h *Host) Changed() <-chan struct{} { return h.changes.wait() }
 
 // New checks the wiring and builds a Host.
 func New(deps Deps, opts Options) (*Host, error) {

@@ -52,7 +52,7 @@ func newPlexus(t *testing.T, config string) *plexus {
 
 func (p *plexus) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(p.binary, args...)
-	cmd.Env = []string{"HOME=" + p.home, "LANG=en_US.UTF-8", "PATH=" + os.Getenv("PATH"), "PLEXUS_DATA_DIR=" + filepath.Join(p.home, "data"), "PLEXUS_CLIENT_ADDR=127.0.0.1:0"}
+	cmd.Env = []string{"HOME=" + p.home, "LANG=en_US.UTF-8", "PATH=" + os.Getenv("PATH"), "PLEXUS_DATA_DIR=" + filepath.Join(p.home, "data"), "PLEXUS_CLIENT_ADDR=127.0.0.1:0", "PLEXUS_ADMIN_ADDR=127.0.0.1:0"}
 	return cmd
 }
 

@@ -64,7 +64,7 @@ func (p place) start(t *testing.T) *daemon {
 	d.cmd = exec.CommandContext(t.Context(), binary, "serve", "--nerve-addr", "127.0.0.1:0", "--ready-file", p.readyFile())
 	d.cmd.Env = []string{
 		"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "LANG=en_US.UTF-8",
-		"PLEXUS_DATA_DIR=" + p.data(), "PLEXUS_MODEL_KIND=extractive", "PLEXUS_CLIENT_ADDR=127.0.0.1:0",
+		"PLEXUS_DATA_DIR=" + p.data(), "PLEXUS_MODEL_KIND=extractive", "PLEXUS_CLIENT_ADDR=127.0.0.1:0", "PLEXUS_ADMIN_ADDR=127.0.0.1:0",
 	}
 	stderr, err := d.cmd.StderrPipe()
 	if err != nil {

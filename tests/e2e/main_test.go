@@ -60,7 +60,7 @@ func newPlace(t *testing.T, environ ...string) place {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	base := []string{"HOME=" + dir, "LANG=en_US.UTF-8", "PATH=" + os.Getenv("PATH"), "PLEXUS_CLIENT_ADDR=127.0.0.1:0"}
+	base := []string{"HOME=" + dir, "LANG=en_US.UTF-8", "PATH=" + os.Getenv("PATH"), "PLEXUS_CLIENT_ADDR=127.0.0.1:0", "PLEXUS_ADMIN_ADDR=127.0.0.1:0"}
 	return place{home: dir, environ: append(base, environ...)}
 }
 
