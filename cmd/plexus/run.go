@@ -55,6 +55,7 @@ func commands() []command {
 		{"devices", "show the phones that are paired, or throw one out", devices},
 		{"setup", "let the phones of a tailnet reach this host", setup},
 		{"status", "show what is configured, reachable and waiting", status},
+		{"doctor", "find out why a phone does not get through", diagnose},
 		{"extensions", "decide which browser extensions may ask", extensions},
 		{"index", "show or empty the index of pages that were asked about", index},
 		{"backup", "write a copy of the database to a file", backup},

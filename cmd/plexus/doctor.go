@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"plexus/adapters/adminapi"
+	"plexus/adapters/hostfiles"
+	"plexus/adapters/tailscale"
+	"plexus/cmd/plexus/doctor"
+	"plexus/domain/pairing"
+	"plexus/domain/text"
+)
+
+const doctorNotes = `Walks the way of a phone to this host: files, database, clock and disk of this
+machine, the public URL's name, its certificate, the upgrade to WebSocket, a hello
+that has to be refused, and what Tailscale hands on. It changes nothing and says
+what to do about each fault. A host need not run, but then less can be seen.`
+
+// errFaults: the findings have been printed.
+var errFaults = errors.New("something has to be mended; see above")
+
+func diagnose(ctx context.Context, p *program, args []string) error {
+	fs := p.flags("doctor [--ca-file FILE] [--json]", doctorNotes)
+	dataDir := p.addDataDir(fs)
+	configPath := fs.String("config", "", "configuration `file` (PLEXUS_CONFIG)")
+	caFile := fs.String("ca-file", "", "PEM `file` of the certificate authorities to trust, instead of the system's")
+	asJSON := fs.Bool("json", false, "print JSON")
+	if err := p.parseNone(fs, args); err != nil {
+		return err
+	}
+	dir, err := dataDir()
+	if err != nil {
+		return err
+	}
+	subject, err := p.subject(ctx, dir, *configPath)
+	if err != nil {
+		return err
+	}
+	if *caFile != "" {
+		if subject.Roots, err = readRoots(*caFile); err != nil {
+			return err
+		}
+	}
+	findings := subject.Examine(ctx)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return p.tellFindings(findings, *asJSON)
+}
+
+// subject gathers what is known of the host: from itself where it runs, else from
+// the configuration.
+func (p *program) subject(ctx context.Context, dir, configPath string) (doctor.Subject, error) {
+	cfg, err := p.settingsOf(dir, configPath)
+	if err != nil {
+		return doctor.Subject{}, err
+	}
+	in := func(name string) string { return filepath.Join(dir, name) }
+	database := in(hostfiles.DatabaseName)
+	s := doctor.Subject{
+		Directory: dir, Database: database, Now: time.Now,
+		Private: []string{
+			database, database + "-wal", database + "-shm", in(hostfiles.MasterTokenName), in(hostfiles.RevokedName),
+			in(hostfiles.RunName), cfg.nerveTokenFile,
+		},
+		Client: cfg.clientAddr, Local: []string{cfg.adminAddr.String(), cfg.nerveAddr.String()},
+	}
+	if hostfiles.UnixSockets {
+		s.Sockets = []string{in(hostfiles.AdminSocketName), cfg.nerveSocket}
+	}
+	public := cfg.publicURL
+	if s.Running, _, err = hostfiles.HostRuns(dir); err == nil && s.Running {
+		public = p.askForSubject(ctx, dir, &s, public)
+	}
+	if public != "" {
+		if s.Server, err = pairing.ParseServer(public); err != nil {
+			return s, err
+		}
+	}
+	if tool, err := tailscale.Find(p.environ); err == nil {
+		s.Tailscale = tool
+	}
+	return s, nil
+}
+
+// askForSubject takes the addresses that are really open. A host that does not
+// answer is found out by the steps.
+func (p *program) askForSubject(ctx context.Context, dir string, s *doctor.Subject, public string) string {
+	if run, err := hostfiles.ReadRun(dir); err == nil {
+		if addr, err := netip.ParseAddrPort(run.Client); err == nil {
+			s.Client = addr
+		}
+		s.Local = []string{run.Admin, run.Nerve}
+		if run.NerveSocket != "" {
+			s.Sockets = []string{run.AdminSocket, run.NerveSocket}
+		}
+	}
+	status, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (adminapi.Status, error) { return c.Status(ctx) })
+	if err != nil {
+		return public
+	}
+	return status.Phones.PublicURL
+}
+
+func (p *program) tellFindings(findings []doctor.Finding, asJSON bool) error {
+	faulty := false
+	for _, f := range findings {
+		faulty = faulty || f.Level == doctor.Fault
+	}
+	if asJSON {
+		if err := p.printJSON(findings); err != nil {
+			return err
+		}
+	} else {
+		for _, f := range findings {
+			p.outf("%-8s %-16s %s\n", f.Level, f.Check, text.Printable(f.Detail))
+			if f.Advice != "" {
+				p.outf("%s%s\n", strings.Repeat(" ", 26), text.Printable(f.Advice))
+			}
+		}
+	}
+	if faulty {
+		return errFaults
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package doctor
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/netip"
+	"time"
+
+	"plexus/adapters/tailscale"
+	"plexus/domain/pairing"
+)
+
+// Subject is the host that is looked at, and what it is looked at with.
+type Subject struct {
+	Running   bool            // a host has the data directory
+	Directory string          // the data directory
+	Database  string          // path
+	Private   []string        // files that nobody else may read; they need not exist
+	Sockets   []string        // that a running host has open
+	Client    netip.AddrPort  // the client listener, or where it would be
+	Local     []string        // addresses that only this machine may reach
+	Server    pairing.Server  // the public URL; zero: none is known
+	Tailscale *tailscale.Tool // nil: it is not installed
+
+	Roots  *x509.CertPool // who may vouch for the server; nil: whom this system trusts
+	Now    func() time.Time
+	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)                  // nil: the system's
+	Dial   func(ctx context.Context, network, address string) (conn net.Conn, err error) // nil: TCP
+}
+
+// stepLimit bounds one step over the network.
+const stepLimit = 10 * time.Second
+
+// Examine takes every step that can be taken and gives the findings in the order
+// of the steps: this machine first, then the way from the phone to it. An end of
+// ctx cuts it short.
+func (s Subject) Examine(ctx context.Context) []Finding {
+	if s.Lookup == nil {
+		s.Lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		}
+	}
+	if s.Dial == nil {
+		s.Dial = (&net.Dialer{}).DialContext
+	}
+	var found []Finding
+	for _, step := range []func(context.Context) []Finding{
+		s.host, s.files, s.disk, s.database, s.clock, s.code, s.listener, s.way, s.tailnet,
+	} {
+		if ctx.Err() != nil {
+			break
+		}
+		found = append(found, limited(ctx, step)...)
+	}
+	return found
+}
+
+func limited(ctx context.Context, step func(context.Context) []Finding) []Finding {
+	ctx, stop := context.WithTimeout(ctx, 3*stepLimit)
+	defer stop()
+	return step(ctx)
+}
+
+func (s Subject) host(context.Context) []Finding {
+	if s.Running {
+		return []Finding{ok("host", "A host runs on "+s.Directory+".")}
+	}
+	return []Finding{fault("host", "No host runs on "+s.Directory+".", "Start one: plexus serve")}
+}
+
+// tailnet judges Tailscale where it is installed.
+func (s Subject) tailnet(ctx context.Context) []Finding {
+	if s.Tailscale == nil {
+		return []Finding{skipped(tailnetCheck, "Tailscale is not installed here.")}
+	}
+	name, err := s.Tailscale.Name(ctx)
+	if errors.Is(err, tailscale.ErrNotConnected) {
+		return []Finding{warning(tailnetCheck, "Tailscale is installed and not connected to a tailnet with names.", "Run tailscale up, and switch MagicDNS on in the tailnet's settings.")}
+	}
+	var forwards []tailscale.Forward
+	if err == nil {
+		forwards, err = s.Tailscale.Forwards(ctx)
+	}
+	if err != nil {
+		return []Finding{skipped(tailnetCheck, "Tailscale could not be asked: "+err.Error())}
+	}
+	found := Tailnet(forwards, name, s.Server, s.Client, s.Local)
+	if len(found) == 0 {
+		found = append(found, ok(tailnetCheck, "This machine is "+name+"; the public URL is another name."))
+	}
+	return found
+}

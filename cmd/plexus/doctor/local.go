@@ -1,0 +1,118 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"time"
+
+	"plexus/adapters/qr"
+	"plexus/adapters/sqlite"
+	"plexus/domain/pairing"
+)
+
+// files looks at who may read what. Windows has no such modes.
+func (s Subject) files(context.Context) []Finding {
+	if runtime.GOOS == "windows" {
+		return []Finding{skipped("files", "On Windows the folder's own permissions decide.")}
+	}
+	var found []Finding
+	look := func(path string, kind fs.FileMode, must bool) {
+		info, err := os.Lstat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && !must:
+		case err != nil:
+			found = append(found, fault("files", path+" cannot be looked at: "+err.Error()+".", "Restart the host; it makes its files anew."))
+		case info.Mode().Type() != kind:
+			found = append(found, fault("files", path+" is not what it should be, but "+info.Mode().Type().String()+".", "Move it away and restart the host."))
+		case info.Mode().Perm()&0o077 != 0:
+			found = append(found, fault("files", fmt.Sprintf("%s can be used by other accounts (mode %04o).", path, info.Mode().Perm()), "Run chmod go= on it."))
+		}
+	}
+	look(s.Directory, fs.ModeDir, s.Running)
+	for _, path := range s.Private {
+		look(path, 0, false)
+	}
+	for _, path := range s.Sockets {
+		look(path, fs.ModeSocket, s.Running)
+	}
+	if len(found) == 0 {
+		found = append(found, ok("files", "Files and sockets are for this account alone."))
+	}
+	return found
+}
+
+// Room on the disk, in bytes.
+const (
+	tooLittle = 64 << 20
+	scarce    = 512 << 20
+)
+
+func (s Subject) disk(context.Context) []Finding {
+	free, err := freeBytes(s.Directory)
+	room := fmt.Sprintf("%d MiB are free for %s.", free>>20, s.Directory)
+	switch {
+	case err != nil:
+		return []Finding{skipped("disk", "The room on the disk could not be found out: "+err.Error())}
+	case free < tooLittle:
+		return []Finding{fault("disk", room, "Make room: nothing can be paired or revoked on a full disk.")}
+	case free < scarce:
+		return []Finding{warning("disk", room, "Make room before it runs out.")}
+	}
+	return []Finding{ok("disk", room)}
+}
+
+func (s Subject) database(ctx context.Context) []Finding {
+	if _, err := os.Lstat(s.Database); errors.Is(err, fs.ErrNotExist) {
+		return []Finding{skipped("database", "There is none yet.")}
+	}
+	err := sqlite.Check(ctx, s.Database)
+	var newer *sqlite.NewerError
+	switch {
+	case err == nil:
+		return []Finding{ok("database", "Every table of it can be read.")}
+	case errors.As(err, &newer):
+		return []Finding{fault("database", err.Error()+".", "Run the newer Plexus.")}
+	case errors.Is(err, sqlite.ErrDamaged), errors.Is(err, sqlite.ErrHistory):
+		return []Finding{fault("database", err.Error()+".", "Stop the host and bring a backup in: plexus restore FILE. Without one: plexus devices reset --yes.")}
+	}
+	return []Finding{fault("database", err.Error()+".", "Look at who may read that file and its folder.")}
+}
+
+// oldest is before any release of this program.
+func oldest() time.Time { return time.Date(2025, time.January, 1, 0, 0, 0, 0, time.UTC) }
+
+// clock: what was written here lies in the past, and this program was made
+// before today.
+func (s Subject) clock(context.Context) []Finding {
+	const advice = "Set the clock: certificates and the codes of some apps depend on it."
+	now := s.Now()
+	if now.Before(oldest()) {
+		return []Finding{fault("clock", "It says "+now.UTC().Format(time.RFC1123)+".", advice)}
+	}
+	if info, err := os.Stat(s.Database); err == nil && info.ModTime().After(now.Add(time.Minute)) {
+		return []Finding{fault("clock", "It has gone back: the database was changed at "+info.ModTime().UTC().Format(time.RFC1123)+".", advice)}
+	}
+	return []Finding{ok("clock", "It says "+now.UTC().Format(time.RFC1123)+".")}
+}
+
+// code draws a code like those for a phone.
+func (s Subject) code(context.Context) []Finding {
+	if s.Server == (pairing.Server{}) {
+		return []Finding{fault("public url", "None is set, so no code can be made: a phone would not know where to connect.",
+			"plexus setup tailscale, then plexus pair --public-url wss://NAME; or name a TLS proxy of your own.")}
+	}
+	example := pairing.Invitation{Code: pairing.NewCode([16]byte{}), Server: s.Server}
+	matrix, err := qr.Encode(example.LegacyPayload(s.Now()).Reveal())
+	if err != nil {
+		return []Finding{fault("public url", "It is too long for a code: "+err.Error()+".", "Use a shorter name.")}
+	}
+	detail := fmt.Sprintf("Phones connect to %s. A code for it has %d columns.", s.Server, len(matrix))
+	if len(matrix) > 80 {
+		return []Finding{warning("public url", detail, "A terminal of 80 columns is too narrow for it; use the page.")}
+	}
+	return []Finding{ok("public url", detail)}
+}
