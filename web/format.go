@@ -108,6 +108,14 @@ func (f Frame) cause(r Refusal) string {
 	return r.Cause
 }
 
+// advice says what to do about a refusal, on this page where that is possible.
+func (f Frame) advice(r Refusal) string {
+	if own, ok := f.T.Advice[r.Cause]; ok {
+		return own
+	}
+	return r.Advice
+}
+
 // peer names who was refused.
 func (f Frame) peer(r Refusal) string {
 	if r.Peer == "" {

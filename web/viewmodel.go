@@ -66,7 +66,7 @@ type Overview struct {
 	Knocking []Refusal // the latest refused attempts, newest first
 }
 
-// Steps are what a new owner does once. Each stays true.
+// Steps are what a new owner does first.
 type Steps struct {
 	Extension bool // an extension is allowed
 	Phone     bool // a phone has connected with the token it was paired for

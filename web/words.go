@@ -24,7 +24,7 @@ type Words struct {
 	Services, Search, Model, Memory, PublicAddress                             string
 	SearchOff, SearchBuiltIn, SearchNone, ModelOff, ModelBuiltIn, ModelAdvice  string
 	SearchAdvice, IndexPages, IndexPage, IndexOff                              string
-	Answers, DoesNotAnswer, SwitchedOff, BuiltInState, NotSet, Set             string
+	Answers, DoesNotAnswer, SwitchedOff, BuiltInState, Troubled, Set           string
 	Failed, FailedOnce, FoundModel, UseModel, NoAddress, SetAddress            string
 	Live, LiveExtensions, LivePhone, NoPhone, PhonesPaused, None               string
 	Work, FirstResult, FullAnswer, HalfWithin, NearlyAllWithin, ChartLabel     string
@@ -54,6 +54,7 @@ type Words struct {
 	SessionsLead, ThisBrowser, SignedIn, Until, EndSession             string
 
 	Causes  map[string]string // short title of a refusal by its cause
+	Advice  map[string]string // what to do about it, where this page is the place for it
 	Notices map[string]string // what an action did, by its name
 	Parts   map[string]string // parts of an address, by their names in the domain
 }
@@ -128,7 +129,7 @@ func (w *Words) overview() {
 	w.ModelAdvice = "Start Ollama, LM Studio or llama.cpp, and it is offered here."
 	w.IndexPages, w.IndexPage, w.IndexOff = "%d pages remembered, %s of text", "1 page remembered, %s of text", "Pages are not remembered"
 	w.Answers, w.DoesNotAnswer, w.SwitchedOff, w.BuiltInState = "Answers", "Does not answer", "Off", "Built in"
-	w.NotSet, w.Set = "Not set", "Set"
+	w.Troubled, w.Set = "Problem", "Set"
 	w.Failed, w.FailedOnce = "Failed %d times since the start, last", "Failed once since the start,"
 	w.FoundModel, w.UseModel = "%s runs on this machine (%s)", "Use it"
 	w.NoAddress, w.SetAddress = "Phones do not know where to find this machine", "Set up"
@@ -216,6 +217,12 @@ func (w *Words) tables() {
 		"web_origin": "A web page", "no_token": "No host token", "no_key": "No key", "wrong_offer": "Key of the wrong form",
 		"key_waiting": "Waiting to be allowed", "key_blocked": "Removed by you", "store_failed": "The list could not be read",
 		"too_many": "Too many connections",
+	}
+	w.Advice = map[string]string{
+		"proxied":     "The request came through a proxy; this page and the door for extensions are for this machine alone.",
+		"key_waiting": "An extension waits for you: under Extensions, compare its four digits and allow it.",
+		"key_blocked": "You have removed this extension; under Extensions, Allow lets it in again.",
+		"web_origin":  "A web page tried to reach Plexus; web pages are never let in.",
 	}
 	w.Parts = map[string]string{
 		"length": "length", "scheme": "scheme", "user": "user name", "host": "host name", "port": "port", "path": "path",

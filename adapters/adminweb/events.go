@@ -2,7 +2,6 @@ package adminweb
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -31,11 +30,6 @@ func (s *Site) events(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	control := http.NewResponseController(w)
-	// The limit of reading a request would otherwise end the stream.
-	if err := control.SetReadDeadline(time.Time{}); err != nil {
-		s.failed(w, r, fmt.Errorf("open a stream: %w", err))
-		return
-	}
 	prefix := prefixOf(r)
 	next := s.changes.wait()
 	for say := ": here\n\n"; ; {

@@ -25,7 +25,6 @@ func newStreamRecorder() *streamRecorder {
 	return &streamRecorder{ResponseRecorder: httptest.NewRecorder()}
 }
 
-func (w *streamRecorder) SetReadDeadline(time.Time) error  { return nil }
 func (w *streamRecorder) SetWriteDeadline(time.Time) error { return nil }
 
 // FlushError is what http.ResponseController calls.
@@ -73,10 +72,15 @@ func TestAStreamTellsChangesAndLives(t *testing.T) {
 		if _, _, err := st.clients.CreateInvitation(t.Context(), "wss://box.example"); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(streamPause - 1)
 		if _, err := st.clients.CancelInvitation(t.Context(), pairing.InvitationID("0000000000000000")); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(streamPause)
+		synctest.Wait()
+		if got := w.take(); got != "" {
+			t.Errorf("told at once: %q", got)
+		}
+		time.Sleep(streamBeat / 2)
 		synctest.Wait()
 		if got := w.take(); got != "data: changed" {
 			t.Errorf("after two changes at once: %q", got)
@@ -102,10 +106,14 @@ func TestAStreamEndsWithItsSession(t *testing.T) {
 		_, done := b.stream(t.Context())
 		_, otherDone := other.stream(t.Context())
 		synctest.Wait()
+		began := time.Now()
 		if code, at := other.post("sessions/1/end", nil); code != http.StatusSeeOther {
 			t.Fatal(code, at)
 		}
-		<-done // within the pause, long before the next beat
+		<-done
+		if took := time.Since(began); took != streamPause {
+			t.Errorf("it lived on for %v", took)
+		}
 		synctest.Wait()
 		select {
 		case <-otherDone:

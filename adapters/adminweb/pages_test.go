@@ -272,7 +272,7 @@ func TestRefusedAttemptsHaveAReason(t *testing.T) {
 	r.Header.Set("Origin", "https://evil.example<script>")
 	st.do(r)
 	page := b.get("refused")
-	wantText(t, page, "A web page", "https://evil.example&lt;script&gt;", admission.WebOrigin.Advice())
+	wantText(t, page, "A web page", "https://evil.example&lt;script&gt;", st.site.Words.Advice[string(admission.WebOrigin)])
 	wantText(t, b.get(""), "Turned away lately", "https://evil.example")
 }
 
