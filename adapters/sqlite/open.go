@@ -52,6 +52,18 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	return open(ctx, path, opts, migrator{path: path, scripts: scripts, now: opts.Now})
 }
 
+// Check reads every table of the database at path, whether a host has it open or
+// not, and changes nothing. It finds what Open would refuse: ErrDamaged,
+// ErrHistory, a *NewerError.
+func Check(ctx context.Context, path string) error {
+	scripts, err := loadScripts(schema.Migrations)
+	if err != nil {
+		return err
+	}
+	m := migrator{path: path, scripts: scripts}
+	return m.look(ctx, "mode=ro")
+}
+
 func open(ctx context.Context, path string, opts Options, m migrator) (*Store, error) {
 	if opts.Now == nil {
 		return nil, errors.New("open database: no clock")
