@@ -104,8 +104,9 @@ func (o *ownerPage) enter(b *chromium) *page {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	p := b.open(o.url + "/#open=" + link.Secret.Reveal())
-	p.waitText("h1", "Overview")
+	p := b.open("about:blank#") // a tab that moves on at once cannot be taken hold of
+	p.do(chromedp.Navigate(o.url + "/#open=" + link.Secret.Reveal()))
+	p.wait(`document.querySelector("h1")?.innerText === "Overview"`)
 	<-link.Spent
 	return p
 }
