@@ -208,7 +208,7 @@ func TestN23_WhatMayWaitUnfinished(t *testing.T) {
 		})
 		inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
 			p := h.blocked(members)
-			for left := inboxBytes - len(commandText("slow", p.id, onset("slow"))); left > 0; {
+			for left := 262_144 - len(commandText("slow", p.id, onset("slow"))); left > 0; {
 				n := min(left, nova.MaxMessage)
 				if err := p.Send(make([]byte, n)); err != nil {
 					t.Fatal(err)

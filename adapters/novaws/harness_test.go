@@ -56,11 +56,13 @@ func inFakeTime(t *testing.T, d *desk, f func(t *testing.T, h *harness), options
 		}
 		h := &harness{t: t, desk: d}
 		h.s = New(Deps{Door: d, Pairing: d, Controls: d, Refuse: d.refuse}, config)
+		defer func() { // also when f gave up
+			for _, p := range h.peers {
+				_ = p.Close()
+			}
+			h.shutdown()
+		}()
 		f(t, h)
-		for _, p := range h.peers {
-			_ = p.Close()
-		}
-		h.shutdown()
 	})
 	log = lines.String()
 	for _, s := range []string{masterToken, deviceToken, wrongToken, pairCode, wrongCode, freshToken, privateText} {
@@ -173,10 +175,21 @@ func commandText(id, connection, payload string) string {
 
 func onset(id string) string { return fmt.Sprintf(`{"type":"speech.onset","speech_id":%q}`, id) }
 
+// next waits for the next frame; ok is false at the end.
+func (p *phone) next() (f wstest.Frame, ok bool) {
+	p.t.Helper()
+	select {
+	case f, ok = <-p.frames:
+	case <-time.After(10 * time.Minute): // the bubble's time
+		p.t.Fatal("neither a frame nor the end")
+	}
+	return f, ok
+}
+
 // receive waits for the next message; nil at the end.
 func (p *phone) receive() nova.Message {
 	p.t.Helper()
-	f, ok := <-p.frames
+	f, ok := p.next()
 	if !ok {
 		return nil
 	}
@@ -205,7 +218,7 @@ func (p *phone) wantEnd(code int) {
 // endsWith waits for the end and gives what came before it.
 func (p *phone) endsWith(code int) (before []string) {
 	p.t.Helper()
-	for f := range p.frames {
+	for f, ok := p.next(); ok; f, ok = p.next() {
 		before = append(before, string(f.Payload))
 	}
 	if got := endCode(p.end); got != code {

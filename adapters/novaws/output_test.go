@@ -138,12 +138,12 @@ func TestN39_AFailedWriteEndsTheConnectionAlone(t *testing.T) {
 func TestSlowLink_IsNoDeadClient(t *testing.T) {
 	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
 		p := h.admitOnly()
-		for range 8 {
+		for range 14 {
 			if reason := h.only().out.send(caption(strings.Repeat("x", 3_900))); reason != 0 {
 				t.Fatal(reason)
 			}
 		}
-		for range 8 { // 4 KB every 9 s: neither a pong nor a byte for over a minute
+		for range 14 { // 4 KB every 9 s: neither a pong nor a byte for two minutes
 			time.Sleep(9 * time.Second)
 			if f, err := p.ReadFrame(); err != nil || f.Opcode != wstest.Text && f.Opcode != wstest.Ping {
 				t.Fatalf("a slow client was cut: %v", err)

@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"plexus/adapters/wsconn"
 	"plexus/domain/nova"
@@ -97,9 +96,6 @@ func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger)
 
 func (s *Server) pairAnswer(ctx context.Context, request []byte, admin bool) nova.Message {
 	if !admin && !s.deps.Pairing.CountAttempt() {
-		return nova.PairError{}
-	}
-	if len(request) > nova.MaxPairText || !utf8.Valid(request) {
 		return nova.PairError{}
 	}
 	if admin {

@@ -148,6 +148,7 @@ func TestN76_PairingTakesNoPlace(t *testing.T) {
 		p := h.connect("")
 		p.alive()
 		time.Sleep(5 * time.Second)
+		synctest.Wait() // the eight are gone
 		if got := h.ask(pairPath, redeemText(pairCode, "phone")); strings.Contains(got, "error") {
 			t.Error(got)
 		}

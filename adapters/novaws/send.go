@@ -96,7 +96,7 @@ func (o *outgoing) run(retire func(sessions.CloseReason)) {
 				retire(reason)
 			}
 		case <-look.C:
-			if life.silent(o.socket, o.writing()) {
+			if life.silent(o.socket.Reads()) {
 				retire(sessions.GhostRetired)
 			}
 			o.probe()
@@ -165,26 +165,16 @@ func (o *outgoing) probe() {
 	})
 }
 
-func (o *outgoing) writing() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.box.writing
-}
-
-// signsOfLife looks for bytes that came, and for progress of a long write. Our
-// own pings leave the machine whether or not anybody is there, so that writes
-// count only while one is under way.
+// signsOfLife looks for bytes that came. Nobody looks while something is being
+// written: that has a limit of its own, which counts progress.
 type signsOfLife struct {
-	reads, writes uint64
-	quiet         int
+	reads uint64
+	quiet int
 }
 
-func (l *signsOfLife) silent(s *wsconn.Socket, writing bool) bool {
-	reads, writes := s.Reads(), s.Writes()
-	alive := reads != l.reads || writing && writes != l.writes
-	l.reads, l.writes = reads, writes
-	if alive {
-		l.quiet = 0
+func (l *signsOfLife) silent(reads uint64) bool {
+	if reads != l.reads {
+		l.reads, l.quiet = reads, 0
 	} else {
 		l.quiet++
 	}

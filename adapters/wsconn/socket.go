@@ -144,9 +144,6 @@ func (s *Socket) Ping(ctx context.Context) error { return s.ws.Ping(ctx) }
 // Reads counts the reads that brought bytes: any of them is a sign of life.
 func (s *Socket) Reads() uint64 { return s.watched.Reads() }
 
-// Writes counts the pieces of writes that the kernel took.
-func (s *Socket) Writes() uint64 { return s.watched.Writes() }
-
 // Close says goodbye with code and an empty reason and ends within CloseLimit,
 // whatever the peer does. Only the first Close or Cut has an effect; all return
 // when the socket is gone.

@@ -32,7 +32,6 @@ type Watched struct {
 	net.Conn
 	limits Limits
 	reads  atomic.Uint64 // reads that brought bytes, a sign of life
-	writes atomic.Uint64 // pieces that were taken
 
 	open  bool // bytes of an unfinished frame are in hand
 	fresh bool // and its deadline is not set yet
@@ -88,17 +87,11 @@ func (w *Watched) Write(p []byte) (n int, err error) {
 		}
 		k, err := w.Conn.Write(piece)
 		n += k
-		if k > 0 {
-			w.writes.Add(1)
-		}
 		if err != nil || n == len(p) {
 			return n, err
 		}
 	}
 }
-
-// Writes counts the pieces that the kernel took.
-func (w *Watched) Writes() uint64 { return w.writes.Load() }
 
 // Reads counts the reads that brought bytes.
 func (w *Watched) Reads() uint64 { return w.reads.Load() }
