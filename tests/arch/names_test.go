@@ -10,15 +10,19 @@ import (
 	"testing"
 )
 
-// behaviours are the numbered promises of the NERVE host, by letter: codec,
+// behaviours are the numbered promises of the host. NERVE, by letter: codec,
 // query, responses, behaviour, handshake, files, upstream, interoperability.
+// N is the Nova client protocol, as far as it needs no voice and no agent.
 func behaviours() []string {
 	var ids []string
 	for _, list := range []struct {
-		letter string
-		last   int
-	}{{"C", 7}, {"Q", 4}, {"R", 2}, {"B", 49}, {"H", 20}, {"F", 5}, {"U", 5}, {"X", 2}} {
-		for n := 1; n <= list.last; n++ {
+		letter      string
+		first, last int
+	}{
+		{"C", 1, 7}, {"Q", 1, 4}, {"R", 1, 2}, {"B", 1, 49}, {"H", 1, 20}, {"F", 1, 5}, {"U", 1, 5}, {"X", 1, 2},
+		{"N", 1, 45}, {"N", 65, 77}, {"N", 87, 89},
+	} {
+		for n := list.first; n <= list.last; n++ {
 			ids = append(ids, fmt.Sprint(list.letter, n))
 		}
 	}
@@ -39,7 +43,7 @@ func TestEveryBehaviourHasATestThatCarriesItsNumber(t *testing.T) {
 	}
 }
 
-var testID = regexp.MustCompile(`^Test((?:[CQRBHFUX][0-9]+_)+)`)
+var testID = regexp.MustCompile(`^Test((?:[CQRBHFUXN][0-9]+_)+)`)
 
 // carriedIDs maps the behaviour numbers at the start of a file's test names to
 // the test. TestB1_B2_Echo carries two. A test without a body carries nothing.
@@ -79,7 +83,7 @@ func BenchmarkB7_No(b *testing.B) { b.Log() }
 	if want := []string{"B1", "B15", "B2"}; !slices.Equal(got, want) {
 		t.Errorf("read %v, want %v", got, want)
 	}
-	if n := len(behaviours()); n != 94 {
-		t.Errorf("%d behaviours, want 94", n)
+	if n := len(behaviours()); n != 155 {
+		t.Errorf("%d behaviours, want 155", n)
 	}
 }
