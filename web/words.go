@@ -33,7 +33,7 @@ type Words struct {
 	PairTitle, PairLead, ShowCode, Where, UseOffered, OfferedLead, TypeAddress string
 	AddressField, AddressHint, UseTyped, AddressNeeded, Publish, PublishLead   string
 	ChangeAddress, ForgetAddress, PhonesFull, PairGuide                        string
-	AddressFixed, AddressPart, AddressWhole                                    string
+	SettingFixed, AddressPart, AddressWhole                                    string
 	PauseTitle, PauseLead, PausedWarning, PauseSwitch                          string
 
 	CodeTitle, CodeAlt, CodeGoesTo, CodeCheck, CodeStep1, CodeStep2, CodeStep3 string
@@ -157,7 +157,7 @@ func (w *Words) pairing() {
 	w.ChangeAddress, w.ForgetAddress = "Change the address", "Forget this address"
 	w.PhonesFull = "All places for devices are taken. Revoke one first."
 	w.PairGuide = "Plexus itself listens on this machine only. Something in front of it, such as Tailscale Serve, brings phones in with TLS."
-	w.AddressFixed = "The address is set outside this page, so it is changed there."
+	w.SettingFixed = "This is set outside this page, so it is changed there."
 	w.AddressPart, w.AddressWhole = "Wrong %s: %s", "Wrong address: %s"
 	w.PauseTitle, w.PauseSwitch = "No phone for now", "Turn phones away"
 	w.PauseLead = "Phones are turned away until you switch this off. They stay paired."

@@ -181,7 +181,7 @@ func (s *Site) failed(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, ports.ErrDeviceLimit):
 		status, lead = http.StatusConflict, s.Words.PhonesFull
 	case errors.Is(err, host.ErrSettingFixed):
-		status, lead = http.StatusConflict, s.Words.AddressFixed
+		status, lead = http.StatusConflict, s.Words.SettingFixed
 	case r.Context().Err() != nil: // the browser has left
 	default:
 		s.Log.Error("the owner's page failed", "route", r.Pattern, "error", err)

@@ -140,7 +140,7 @@ func (m *machine) Overview(ctx context.Context) (web.Overview, error) {
 		Extensions: m.host.LiveConnections(),
 		Answered:   health.Answered, Cancelled: health.Cancelled, Refused: health.Refused,
 		FirstResult: web.Latency{Count: health.FirstResult.Count, P50: health.FirstResult.P50, P99: health.FirstResult.P99},
-		Answer:      web.Latency{Count: health.Answer.Count, P50: health.Answer.P50, P99: health.Answer.P99},
+		Answer:      web.Latency{Count: health.Answer.Count, P50: health.Answer.P50, P99: health.Answer.P99, Recent: health.LastAnswers},
 	}
 	for _, f := range seen.model.Found {
 		if !f.Used {

@@ -16,10 +16,14 @@ type Health struct {
 
 	Search      Failure // of the search service
 	Model       Failure
-	Index       Failure // of keeping a page
-	FirstResult Latency // from the query to its SearchResult
-	Answer      Latency // from the query to its FINAL
+	Index       Failure         // of keeping a page
+	FirstResult Latency         // from the query to its SearchResult
+	Answer      Latency         // from the query to its FINAL
+	LastAnswers []time.Duration // of Answer the last lastAnswers, oldest first
 }
+
+// lastAnswers is how many Health lists one by one.
+const lastAnswers = 64
 
 // Failure is the last fault of a service. Count 0 means that there was none.
 type Failure struct {
@@ -58,6 +62,7 @@ func (h *Host) Health() Health {
 		Index:       h.indexFailure,
 		FirstResult: h.firstResults.latency(),
 		Answer:      h.finals.latency(),
+		LastAnswers: h.finals.newest(lastAnswers),
 	}
 }
 
@@ -97,6 +102,16 @@ func (r *ring) latency() Latency {
 	sorted := slices.Clone(r.last[:n])
 	slices.Sort(sorted)
 	return Latency{Count: n, P50: nearestRank(sorted, 50), P99: nearestRank(sorted, 99)}
+}
+
+// newest gives up to n of the last durations, oldest first.
+func (r *ring) newest(n int) []time.Duration {
+	n = min(n, r.count, len(r.last))
+	out := make([]time.Duration, 0, n)
+	for i := r.count - n; i < r.count; i++ {
+		out = append(out, r.last[i%len(r.last)])
+	}
+	return out
 }
 
 // nearestRank gives the smallest value that at least percent of all do not exceed.

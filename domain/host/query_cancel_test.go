@@ -257,6 +257,20 @@ func TestLatencyOfTheLast256(t *testing.T) {
 	}
 }
 
+func TestLastAnswersComeOldestFirst(t *testing.T) {
+	var r ring
+	if got := r.newest(3); len(got) != 0 {
+		t.Errorf("empty ring gives %v", got)
+	}
+	for n := range 258 { // two more than it keeps
+		r.add(time.Duration(n))
+		want := []time.Duration{time.Duration(n - 2), time.Duration(n - 1), time.Duration(n)}[max(0, 2-n):]
+		if got := r.newest(3); !slices.Equal(got, want) {
+			t.Fatalf("after %d: %v, want %v", n, got, want)
+		}
+	}
+}
+
 func TestPiecesAreNeverEmpty(t *testing.T) {
 	s := newStage()
 	s.model.Pieces = []string{"", "a", ""}
