@@ -70,10 +70,15 @@ func (shelf) ClearPages(context.Context) (int, error) { return 3, nil }
 // setup serves over an in-memory connection per call.
 func setup(t *testing.T, d *desk, s Shelf, log *slog.Logger) *Client {
 	t.Helper()
-	srv := httptest.NewServer(NewHandler(Config{
+	return setupHandler(t, NewHandler(Config{
 		Desk: d, Shelf: s, Phones: phones(t), Log: log, TokenFile: "/t",
 		Status: func(context.Context) (Status, error) { return Status{Version: "v9", Connections: 2}, nil },
 	}))
+}
+
+func setupHandler(t *testing.T, h http.Handler) *Client {
+	t.Helper()
+	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
 	return NewClient(func(ctx context.Context) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", srv.Listener.Addr().String())

@@ -219,3 +219,30 @@ func TestPhones_NoSecretInTheLog(t *testing.T) {
 		}
 	})
 }
+
+// lodge is an owner's door.
+type lodge struct{ err error }
+
+func (l lodge) SignInLink() (SignInLink, error) {
+	return SignInLink{Page: "http://127.0.0.1:9010/", File: "/d/sign-in-1.html"}, l.err
+}
+
+func (l lodge) SignInCode() (SignInCode, error) {
+	return SignInCode{Page: "http://127.0.0.1:9010/", Code: "ABCDEFGHIJ", ExpiresAt: time.Unix(60, 0).UTC()}, l.err
+}
+
+func TestSignIn_LinkAndCode(t *testing.T) {
+	handler := func(err error) *Client {
+		return setupHandler(t, NewHandler(Config{Desk: &desk{}, Shelf: shelf{}, Owner: lodge{err}, Log: quiet()}))
+	}
+	c := handler(nil)
+	if link, err := c.SignInLink(t.Context()); err != nil || link.File != "/d/sign-in-1.html" {
+		t.Errorf("%+v, %v", link, err)
+	}
+	if code, err := c.SignInCode(t.Context()); err != nil || code.Code != "ABCDEFGHIJ" || code.ExpiresAt.Unix() != 60 {
+		t.Errorf("%+v, %v", code, err)
+	}
+	if _, err := handler(errors.New("disk full")).SignInLink(t.Context()); err == nil || strings.Contains(err.Error(), "disk full") {
+		t.Errorf("a failure is told as %v", err)
+	}
+}

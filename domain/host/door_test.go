@@ -241,3 +241,28 @@ func TestAdmit_APeerThatHungUpIsNoFailure(t *testing.T) {
 		}
 	}
 }
+
+// Whoever watches the page's list is woken by each change of it.
+func TestChanged_KnockDecisionRefusalAndLink(t *testing.T) {
+	s := newDoor(t, memory.NewExtensions())
+	for _, step := range []struct {
+		what string
+		do   func()
+	}{
+		{"knock", func() {
+			s.host.Admit(t.Context(), admission.Knock{Origins: []string{"chrome-extension://abc"}, Protocols: []string{admission.SubprotocolPrefix + numbered(7)}})
+		}},
+		{"allow", func() { _, _ = s.host.AllowExtension(t.Context(), 1) }},
+		{"refusal", func() { s.host.Refuse(admission.WebOrigin, "https://a.example") }},
+		{"link", func() { s.host.Attach(t.Context(), admission.Verdict{}, &doorLink{}) }},
+		{"forget", func() { _ = s.host.ForgetExtension(t.Context(), 1) }},
+	} {
+		changed := s.host.Changed()
+		step.do()
+		select {
+		case <-changed:
+		default:
+			t.Errorf("%s wakes nobody", step.what)
+		}
+	}
+}

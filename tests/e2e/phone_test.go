@@ -358,7 +358,7 @@ func TestPair_SurvivesAKillOnceTheAnswerIsOut(t *testing.T) {
 }
 
 func TestN13_ListensOnThisMachineOnly(t *testing.T) {
-	for _, flag := range []string{"--client-addr", "--nerve-addr"} {
+	for _, flag := range []string{"--client-addr", "--nerve-addr", "--admin-addr"} {
 		for _, addr := range []string{"0.0.0.0:0", "[::]:0", "192.168.1.7:0", ":0", "localhost:0", "box.tail1234.ts.net:0"} {
 			if got := newPlace(t).plexus(t, "serve", flag, addr); got.code != 2 || !strings.Contains(got.stderr, flag) {
 				t.Errorf("%s %s: %+v", flag, addr, got)
@@ -366,15 +366,18 @@ func TestN13_ListensOnThisMachineOnly(t *testing.T) {
 		}
 	}
 	d := newPlace(t).serve(t)
-	if !strings.HasPrefix(d.Client, "127.0.0.1:") {
-		t.Errorf("phones are listened for at %s", d.Client)
-	}
-	resp, err := http.Get("http://" + d.Client + "/healthz") // a test's own daemon
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if body, err := io.ReadAll(resp.Body); err != nil || string(body) != "ok" {
-		t.Errorf("healthz %q, %v", body, err)
+	for _, addr := range []string{d.Client, d.Admin, d.Nerve} {
+		if !strings.HasPrefix(addr, "127.0.0.1:") {
+			t.Errorf("it listens at %s", addr)
+		}
+		resp, err := http.Get("http://" + addr + "/healthz") // a test's own daemon
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil || strings.TrimSpace(string(body)) != "ok" {
+			t.Errorf("%s: healthz %q, %v", addr, body, err)
+		}
 	}
 }

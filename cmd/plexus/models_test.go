@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"plexus/adapters/adminapi"
+	"plexus/adapters/localmodel"
+	"plexus/adapters/memory"
+	"plexus/ports"
+)
+
+// modelServer lists one model and answers with its name.
+func modelServer(t *testing.T, name string) (candidate localmodel.Candidate, url string) {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/models") {
+			fmt.Fprintf(w, `{"object":"list","data":[{"id":%q}]}`, name)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":{\"content\":%q},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", name)
+	}))
+	t.Cleanup(srv.Close)
+	addr := netip.MustParseAddrPort(srv.Listener.Addr().String())
+	return localmodel.Candidate{Server: name, Port: int(addr.Port())}, srv.URL + "/v1"
+}
+
+// newLocal looks at two servers, of which only the first is ours.
+func newLocal(t *testing.T) (m *localModel, strangeURL string) {
+	t.Helper()
+	ours, _ := modelServer(t, "ours")
+	strange, strangeURL := modelServer(t, "strange")
+	auto, err := localmodel.NewAuto(localmodel.AutoConfig{
+		Candidates: []localmodel.Candidate{ours, strange}, Now: time.Now,
+		IsOurs: func(port int) (bool, error) { return port == ours.Port, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m = &localModel{Auto: auto}
+	t.Cleanup(m.Close)
+	if err := m.Probe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return m, strangeURL
+}
+
+func says(t *testing.T, m ports.Generator) string {
+	t.Helper()
+	var said strings.Builder
+	err := m.Generate(t.Context(), ports.Prompt{}, func(s string) error {
+		said.WriteString(s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return said.String()
+}
+
+func TestLocalModel_TheOwnersChoiceCounts(t *testing.T) {
+	m, url := newLocal(t)
+	if got := says(t, m); got != "ours" {
+		t.Errorf("before the choice %q answers", got)
+	}
+	settings := memory.NewSettings()
+	if err := settings.PutSetting(t.Context(), keyModel, url+"\nstrange"); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.adopt(t.Context(), settings); err != nil {
+		t.Fatal(err)
+	}
+	if got := says(t, m); got != "strange" {
+		t.Errorf("after the choice %q answers", got)
+	}
+	var shown adminapi.Model
+	addFound(&shown, m)
+	for _, f := range shown.Found {
+		if f.Used != (f.Name == "strange") {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+func TestLocalModel_ABadChoiceChangesNothing(t *testing.T) {
+	m, _ := newLocal(t)
+	for _, stored := range []string{"", "no lines", "http://gpu.example/v1\nbig", "http://127.0.0.1:1/v1\n"} {
+		settings := memory.NewSettings()
+		if err := settings.PutSetting(t.Context(), keyModel, stored); err != nil {
+			t.Fatal(err)
+		}
+		_ = m.adopt(t.Context(), settings) // logged by the caller
+		if got := says(t, m); got != "ours" {
+			t.Errorf("%q: %q answers", stored, got)
+		}
+	}
+}
+
+// Nothing goes by one click to where no model was found.
+func TestMachine_TakesOnlyWhatWasFound(t *testing.T) {
+	local, url := newLocal(t)
+	dir := t.TempDir()
+	var done closers
+	t.Cleanup(func() { _ = done.close() })
+	store, err := openStore(t.Context(), config{nerveTokenFile: dir + "/plexus/token"}, dir, slog.New(slog.DiscardHandler), &done)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &machine{instance: &instance{services: &services{auto: local}, store: store}, ctx: t.Context(), changed: make(chan struct{})}
+	for _, c := range [][2]string{{"strange", "http://gpu.example/v1"}, {"other", url}} {
+		if err := m.UseModel(t.Context(), c[0], c[1]); err == nil {
+			t.Errorf("%v was taken", c)
+		}
+	}
+	if err := m.UseModel(t.Context(), "strange", url); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := store.Settings().Settings(t.Context())
+	if err != nil || stored[keyModel] != url+"\nstrange" || says(t, local) != "strange" {
+		t.Errorf("stored %v, %v", stored, err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := m.UseModel(ended, "ours", url); err == nil || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("taken although it could not be stored: %v", err)
+	}
+}
