@@ -203,7 +203,12 @@ func Dial(addr string, header ...string) (peer *Peer, response *http.Response, e
 
 // Handshake sends an upgrade with the given header lines over conn.
 func Handshake(conn net.Conn, header ...string) (peer *Peer, response *http.Response, err error) {
-	request := "GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
+	return HandshakeAt(conn, "/", header...)
+}
+
+// HandshakeAt is Handshake at a request target of its own.
+func HandshakeAt(conn net.Conn, target string, header ...string) (peer *Peer, response *http.Response, err error) {
+	request := "GET " + target + " HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
 		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" + strings.Join(header, "\r\n") + "\r\n\r\n"
 	if _, err := io.WriteString(conn, request); err != nil {
 		_ = conn.Close()
