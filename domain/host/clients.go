@@ -245,7 +245,7 @@ func (c *Clients) Devices(ctx context.Context) ([]DeviceStatus, error) {
 }
 
 // Revoke removes a device, durably, and then ends its connections. Unknown is
-// ports.ErrDeviceUnknown. When it fails the device is as it was, save that its
+// ports.ErrDeviceUnknown. Once begun it goes on when ctx ends. When it fails the device is as it was, save that its
 // token may stand in the list of revoked ones, so that a restored backup leaves
 // it out; revoking again completes it.
 func (c *Clients) Revoke(ctx context.Context, id pairing.DeviceID) error {
@@ -253,6 +253,9 @@ func (c *Clients) Revoke(ctx context.Context, id pairing.DeviceID) error {
 	if err != nil {
 		return fmt.Errorf("revoke device: %w", err)
 	}
+	// A store may report that ctx has ended after it has stored, and the links
+	// would stay.
+	ctx = context.WithoutCancel(ctx)
 	if err := c.deps.Revoked.AppendRevoked(ctx, hash); err != nil {
 		return fmt.Errorf("revoke device: note its token: %w", err)
 	}

@@ -198,6 +198,24 @@ func TestCR45_AFailedRevocationIsNoSuccess(t *testing.T) {
 	}
 }
 
+// Whoever asked may be gone before it is done: a closed tab, a dropped line.
+func TestN75_ARevocationIsCompletedWhenTheAskerLeaves(t *testing.T) {
+	for _, step := range []string{"hash", "remove"} {
+		t.Run(step, func(t *testing.T) {
+			d := newDesk(t)
+			token, device := d.pair("iPhone")
+			link, _ := d.connect(token)
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			d.devices.during[step] = leave
+			err := d.Revoke(ctx, device.ID)
+			if gone := len(d.status()) == 0; err == nil != gone || gone != link.revoked() || step == "remove" && err != nil {
+				t.Errorf("%v; removed: %v, ended for %v", err, gone, link.reasons)
+			}
+		})
+	}
+}
+
 func TestN76_PairingIsNoAdmission(t *testing.T) {
 	d := newDesk(t)
 	d.pair("iPhone")

@@ -266,3 +266,50 @@ func TestChanged_KnockDecisionRefusalAndLink(t *testing.T) {
 		}
 	}
 }
+
+// leaver is a registry whose asker leaves in the middle of a change; like a
+// database it then stores, and reports that the asker has left.
+type leaver struct {
+	ports.ExtensionRegistry
+	leave context.CancelFunc
+}
+
+func (l *leaver) SaveExtension(ctx context.Context, e admission.Extension) (admission.Extension, error) {
+	saved, err := l.ExtensionRegistry.SaveExtension(ctx, e)
+	if l.leave != nil {
+		l.leave()
+		err = errors.Join(err, ctx.Err())
+	}
+	return saved, err
+}
+
+func (l *leaver) ForgetExtension(ctx context.Context, id int64) error {
+	err := l.ExtensionRegistry.ForgetExtension(ctx, id)
+	l.leave()
+	return errors.Join(err, ctx.Err())
+}
+
+func TestRemoveExtension_IsCompletedWhenTheAskerLeaves(t *testing.T) {
+	for name, remove := range map[string]func(context.Context, *Host) error{
+		"remove": func(ctx context.Context, h *Host) error { _, err := h.RemoveExtension(ctx, 1); return err },
+		"forget": func(ctx context.Context, h *Host) error { return h.ForgetExtension(ctx, 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			registry := &leaver{ExtensionRegistry: memory.NewExtensions()}
+			s := newDoor(t, registry)
+			row, err := registry.SaveExtension(t.Context(), admission.Extension{Origin: "chrome-extension://a", State: admission.Allowed, FirstSeen: s.now, LastSeen: s.now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			link := &doorLink{}
+			if _, ok := s.host.Attach(t.Context(), admission.Verdict{Admitted: true, Peer: admission.Peer{RowID: row.ID}}, link); !ok {
+				t.Fatal("not attached")
+			}
+			ctx, leave := context.WithCancel(t.Context())
+			registry.leave = leave
+			if err := remove(ctx, s.host); err != nil || link.closes.Load() != 1 {
+				t.Errorf("%v; ended %d times", err, link.closes.Load())
+			}
+		})
+	}
+}

@@ -263,7 +263,7 @@ func (h *Host) RemoveExtension(ctx context.Context, id int64) (admission.Extensi
 // ForgetExtension deletes a row, durably, and then ends its live connections.
 // Its next knock waits like any first one.
 func (h *Host) ForgetExtension(ctx context.Context, id int64) error {
-	if err := h.deps.Extensions.ForgetExtension(ctx, id); err != nil {
+	if err := h.deps.Extensions.ForgetExtension(context.WithoutCancel(ctx), id); err != nil {
 		return fmt.Errorf("forget extension %d: %w", id, err)
 	}
 	h.endLinks(func() {}, func(p admission.Peer) bool { return p.RowID == id })
@@ -297,7 +297,9 @@ func (h *Host) decide(ctx context.Context, id int64, next func(admission.Extensi
 	row := rows[i]
 	row.State = next(row)
 	defer h.changes.announce()
-	return h.deps.Extensions.SaveExtension(ctx, row)
+	// A store may report that ctx has ended after it has stored, and whoever has to
+	// go would stay.
+	return h.deps.Extensions.SaveExtension(context.WithoutCancel(ctx), row)
 }
 
 // endLinks makes a change to the door and closes the links that match, as they
