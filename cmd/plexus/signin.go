@@ -35,12 +35,15 @@ func newDoorman(signIn *adminweb.SignIn, page, dir string, log *slog.Logger) (*d
 	if _, err := hostfiles.PrivateDir(dir); err != nil {
 		return nil, fmt.Errorf("folder for signing in: %w", err)
 	}
-	left, err := filepath.Glob(filepath.Join(dir, ticketPattern))
+	left, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("folder for signing in: %w", err)
 	}
-	for _, path := range left {
-		if err := hostfiles.Remove(path); err != nil {
+	for _, e := range left { // no Glob: the folder's own name may hold a bracket
+		if ours, err := filepath.Match(ticketPattern, e.Name()); err != nil || !ours {
+			continue
+		}
+		if err := hostfiles.Remove(filepath.Join(dir, e.Name())); err != nil {
 			return nil, err
 		}
 	}
