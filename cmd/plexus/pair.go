@@ -79,7 +79,7 @@ func (p *program) howToGetAddress(ctx context.Context) string {
 	const lead = "no public URL is set, so a phone would not know where to connect.\n"
 	ts, err := p.tailscale(ctx)
 	if err != nil {
-		return lead + "Put a TLS proxy before the client listener, and name it: plexus pair --public-url wss://NAME"
+		return lead + "With Tailscale on this machine and on the phone: plexus setup tailscale\nWith a TLS proxy of your own: plexus pair --public-url wss://NAME"
 	}
 	return lead + "This machine's name in its tailnet is " + ts.Name + ":\n    plexus setup tailscale\n    plexus pair --public-url " + ts.url()
 }

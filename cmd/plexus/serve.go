@@ -27,7 +27,8 @@ const (
 
 const serveNotes = `Runs the host until it is interrupted. It works with nothing configured; every
 flag is also an environment variable PLEXUS_<NAME>, and most are keys of the
-configuration file. The order is flag, environment, file, default.`
+configuration file. The order is flag, environment, file, what was set on the
+page or by plexus pair, default.`
 
 // serveOptions are the flags that are no settings.
 type serveOptions struct {

@@ -27,9 +27,9 @@ func Causes() []Cause {
 func (c Cause) Advice() string {
 	switch c {
 	case WrongHost:
-		return "Somebody used another name for this machine than 127.0.0.1 or localhost, as a rebinding web page does; nothing to do unless it was you."
+		return "Somebody used a name for this machine that is not accepted, as a rebinding web page does; if it was a phone, set public_url to that name or pair the phone with it."
 	case Proxied:
-		return "The request came through a proxy; the NERVE listener is for this machine alone, so point the program at 127.0.0.1 directly."
+		return "The request came through a proxy, as only phones may; let the proxy lead to the client listener, and point programs on this machine at 127.0.0.1."
 	case ForeignUser:
 		return "A program of another user of this machine tried to connect; run it as yourself if it is yours."
 	case WebOrigin:

@@ -156,8 +156,10 @@ func TestN77_SecretsAreSeenNowhere(t *testing.T) {
 		}
 		g.see("log", d.logged())
 		g.files(t, p)
-		if !strings.Contains(g.texts["log"], "a device was paired") || !strings.Contains(g.texts["log"], "an invitation code was presented") {
-			t.Errorf("this is no log of what happened:\n%s", g.texts["log"])
+		for _, said := range []string{"a device was paired", "an invitation code was presented", "pair.ready", "pair.error"} {
+			if !strings.Contains(g.texts["log"], said) {
+				t.Errorf("the log does not say %q:\n%s", said, g.texts["log"])
+			}
 		}
 		for where, text := range g.texts {
 			search(t, where+" ("+format+")", text, g.secrets...)

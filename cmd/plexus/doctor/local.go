@@ -101,6 +101,9 @@ func (s Subject) clock(context.Context) []Finding {
 
 // code draws a code like those for a phone.
 func (s Subject) code(context.Context) []Finding {
+	if s.Server == (pairing.Server{}) && !s.Running {
+		return []Finding{skipped("public url", "The configuration names none. One that was set on the page or by plexus pair is seen only while a host runs.")}
+	}
 	if s.Server == (pairing.Server{}) {
 		return []Finding{fault("public url", "None is set, so no code can be made: a phone would not know where to connect.",
 			"plexus setup tailscale, then plexus pair --public-url wss://NAME; or name a TLS proxy of your own.")}

@@ -96,6 +96,10 @@ func TestLocal_Clock(t *testing.T) {
 
 func TestLocal_Code(t *testing.T) {
 	s := place(t)
+	if f := s.code(t.Context())[0]; f.Level != Skipped || !strings.Contains(f.Detail, "while a host runs") {
+		t.Errorf("what a host that does not run knows cannot be seen: %+v", f)
+	}
+	s.Running = true
 	if f := s.code(t.Context())[0]; f.Level != Fault || !strings.Contains(f.Advice, "--public-url") {
 		t.Errorf("%+v", f)
 	}
