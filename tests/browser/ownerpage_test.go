@@ -150,6 +150,13 @@ func TestOwnerPageSignsInAndStaysFresh(t *testing.T) {
 	p.wait(`document.querySelector(".banner.good")?.innerText === "You are signed out."`)
 	p.do(chromedp.Navigate(o.url + "/"))
 	p.wait(`location.pathname === "/" && document.querySelector("#code")`)
+	// What another program at this port has left leads nowhere.
+	p.eval(`localStorage.setItem("plexus.session", "/healthz")`)
+	p.do(chromedp.Navigate(o.url + "/"))
+	p.wait(`document.readyState === "complete" && document.body.innerText`)
+	if got := p.eval("location.pathname"); got != "/" {
+		t.Errorf("led away to %v", got)
+	}
 }
 
 // TestOwnerPagePairsAPhone walks from nothing to a connected phone and back.
@@ -284,19 +291,24 @@ func TestOtherPagesCannotReachTheOwnerPage(t *testing.T) {
 	b := launch(t, extensionDir)
 	owner := o.enter(b)
 	base, _ := owner.eval("location.href").(string) // even one that knows the secret path
+	script, _ := owner.eval("document.scripts[0].src").(string)
+	owner.eval(`localStorage.removeItem("plexus.session")`)
 	p := b.open(evil.URL)
 	for what, try := range map[string]string{
+		"reads its script":   fmt.Sprintf(`new Promise((done) => { const e = document.createElement("script"); e.src = %q; e.onload = () => done("won"); e.onerror = () => done("lost"); document.body.append(e); })`, script) + ` /* %q */`,
+		"frames it":          `new Promise((done) => { const f = document.createElement("iframe"); f.onload = () => setTimeout(done, 300, "lost"); f.src = %q; document.body.append(f); })`,
 		"reads by fetch":     `fetch(%q, {credentials: "include"}).then((r) => r.text()).then(() => "won", () => "lost")`,
-		"reads its script":   `new Promise((done) => { const e = document.createElement("script"); e.src = new URL("/static/app.js", %q); e.onload = () => done("won"); e.onerror = () => done("lost"); document.body.append(e); })`,
 		"opens a stream":     `new Promise((done) => { const s = new EventSource(%q + "events", {withCredentials: true}); s.onopen = () => done("won"); s.onerror = () => done("lost"); })`,
 		"opens a WebSocket":  `new Promise((done) => { const s = new WebSocket(%q.replace("http", "ws")); s.onopen = () => done("won"); s.onerror = () => done("lost"); })`,
 		"posts by fetch":     `fetch(%q + "extensions/1/allow", {method: "POST", mode: "no-cors", credentials: "include"}).then(() => "sent", () => "sent").then((s) => s === "sent" ? "lost" : "won")`,
-		"frames it":          `new Promise((done) => { const f = document.createElement("iframe"); f.src = %q; f.onload = () => { let own; try { own = f.contentWindow.location.href } catch { own = "" } done(f.contentWindow.length === 0 ? "lost" : "won") }; document.body.append(f); })`,
 		"posts a plain form": `new Promise((done) => { const f = document.createElement("form"); f.method = "post"; f.target = "sink"; f.action = %q + "extensions/1/allow"; const i = document.createElement("iframe"); i.name = "sink"; i.onload = () => setTimeout(done, 300, "lost"); document.body.append(i, f); f.submit(); })`,
 	} {
 		if got := p.eval(fmt.Sprintf(try, base)); got != "lost" {
 			t.Errorf("another port %s: %v", what, got)
 		}
+	}
+	if kept := owner.eval(`localStorage.getItem("plexus.session")`); kept != nil {
+		t.Errorf("another port frames it: its script ran and remembered %v", kept)
 	}
 	if rows, err := o.host.Extensions(t.Context()); err != nil || len(rows) != 1 || rows[0].State != admission.Waiting {
 		t.Errorf("another page has changed something: %v, %v", rows, err)

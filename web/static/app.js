@@ -6,7 +6,9 @@ const home = "plexus.session";
 
 function signIn() {
   const secret = location.hash.startsWith("#open=") ? location.hash.slice(6) : "";
-  const known = localStorage.getItem(home);
+  // Whatever else has ever had this port may have left something there.
+  const kept = localStorage.getItem(home);
+  const known = /^\/s\/[0-9a-f]{32}\/$/.test(kept) ? kept : null;
   if (secret) {
     // The secret leaves the address bar and the history before anything else.
     history.replaceState(null, "", location.pathname);
