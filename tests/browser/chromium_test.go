@@ -79,12 +79,8 @@ func lookUpChromium() string {
 
 // launch starts a headless browser with a fresh profile and loads the extension
 // over the debugging pipe, which branded Chrome allows too.
-func launch(t *testing.T, extension string) *chromium {
+func launch(t *testing.T, extension string, more ...chromedp.ExecAllocatorOption) *chromium {
 	t.Helper()
-	dir, err := filepath.Abs(extension)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var output strings.Builder
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(findChromium(t)),
@@ -95,7 +91,7 @@ func launch(t *testing.T, extension string) *chromium {
 		chromedp.DisableGPU,
 		chromedp.CombinedOutput(io.Writer(&output)),
 	)
-	allocator, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	allocator, stop := chromedp.NewExecAllocator(t.Context(), append(options, more...)...)
 	t.Cleanup(stop)
 	// Its complaints about events that it did not expect are no failures of ours.
 	quiet := chromedp.WithErrorf(func(string, ...any) {})
@@ -104,14 +100,25 @@ func launch(t *testing.T, extension string) *chromium {
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatalf("start the browser: %v\n%s", err, output.String())
 	}
-	loaded, err := cdp.Call(ctx, chromedp.FromContext(ctx).Browser, extensions.LoadUnpacked, extensions.LoadUnpackedParams{Path: dir})
+	b := &chromium{t: t, ctx: ctx}
+	if id := b.load(extension); id != extensionID {
+		t.Fatalf("extension id %s, want %s: the manifest's key has changed", id, extensionID)
+	}
+	return b
+}
+
+// load adds an extension and gives its ID.
+func (b *chromium) load(extension string) string {
+	b.t.Helper()
+	dir, err := filepath.Abs(extension)
 	if err != nil {
-		t.Fatalf("load the extension: %v", err)
+		b.t.Fatal(err)
 	}
-	if loaded.ID != extensionID {
-		t.Fatalf("extension id %s, want %s: the manifest's key has changed", loaded.ID, extensionID)
+	loaded, err := cdp.Call(b.ctx, chromedp.FromContext(b.ctx).Browser, extensions.LoadUnpacked, extensions.LoadUnpackedParams{Path: dir})
+	if err != nil {
+		b.t.Fatalf("load the extension: %v", err)
 	}
-	return &chromium{t: t, ctx: ctx}
+	return loaded.ID
 }
 
 // attach waits for a target that fits and takes hold of it.
@@ -150,9 +157,20 @@ func (b *chromium) page(id target.ID) *page {
 // open opens an address in a new tab and brings it to the front.
 func (b *chromium) open(address string) *page {
 	b.t.Helper()
-	made, err := cdp.Call(b.ctx, chromedp.FromContext(b.ctx).Browser, target.CreateTarget, target.CreateTargetParams{URL: address})
+	return b.make(target.CreateTargetParams{URL: address})
+}
+
+// window opens an address in a window of its own, where no tab can hide it.
+func (b *chromium) window(address string) *page {
+	b.t.Helper()
+	return b.make(target.CreateTargetParams{URL: address, NewWindow: new(true)})
+}
+
+func (b *chromium) make(what target.CreateTargetParams) *page {
+	b.t.Helper()
+	made, err := cdp.Call(b.ctx, chromedp.FromContext(b.ctx).Browser, target.CreateTarget, what)
 	if err != nil {
-		b.t.Fatalf("open %s: %v", address, err)
+		b.t.Fatalf("open %s: %v", what.URL, err)
 	}
 	p := b.page(made.TargetID)
 	p.wait(`document.readyState === "complete" && location.href !== "about:blank"`)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"plexus/adapters/hostfiles"
 	"plexus/tests/program"
 )
 
@@ -25,9 +26,11 @@ type plexus struct {
 	process *exec.Cmd
 	log     *bytes.Buffer
 	nerve   string // the NERVE listen address; kept over a restart
+	at      hostfiles.Run
 }
 
-// newPlexus builds the program and writes its configuration, but starts nothing.
+// newPlexus builds the program and writes its configuration, without which there
+// is no such file; it starts nothing.
 func newPlexus(t *testing.T, config string) *plexus {
 	t.Helper()
 	home, err := os.MkdirTemp("", "plx") // short, because sockets lie in it
@@ -39,8 +42,10 @@ func newPlexus(t *testing.T, config string) *plexus {
 	if err := program.Build(p.binary); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
+	if config != "" {
+		if err := os.WriteFile(p.config(), []byte(config), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Cleanup(func() {
 		if p.process != nil {
@@ -49,6 +54,8 @@ func newPlexus(t *testing.T, config string) *plexus {
 	})
 	return p
 }
+
+func (p *plexus) config() string { return filepath.Join(p.home, "config.toml") }
 
 func (p *plexus) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(p.binary, args...)
@@ -61,7 +68,10 @@ func (p *plexus) start() {
 	p.t.Helper()
 	ready := filepath.Join(p.home, "ready.json")
 	p.log = new(bytes.Buffer)
-	p.process = p.command("serve", "--config", filepath.Join(p.home, "config.toml"), "--nerve-addr", p.nerve, "--ready-file", ready)
+	p.process = p.command("serve", "--nerve-addr", p.nerve, "--ready-file", ready)
+	if _, err := os.Stat(p.config()); err == nil {
+		p.process.Args = append(p.process.Args, "--config", p.config())
+	}
 	p.process.Stdout, p.process.Stderr = p.log, p.log
 	if err := p.process.Start(); err != nil {
 		p.t.Fatal(err)
@@ -74,11 +84,10 @@ func (p *plexus) start() {
 		if err != nil {
 			continue
 		}
-		var run struct{ Nerve string }
-		if err := json.Unmarshal(text, &run); err != nil {
+		if err := json.Unmarshal(text, &p.at); err != nil {
 			p.t.Fatalf("ready file: %v\n%s", err, text)
 		}
-		p.nerve = run.Nerve
+		p.nerve = p.at.Nerve
 		return
 	}
 	p.stop()

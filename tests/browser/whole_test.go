@@ -1,0 +1,144 @@
+package browser
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestWhole_PhoneFromThePage is a person's first phone, with nothing configured:
+// the real program, the real page, a picture of its code, `plexus phone`. What is
+// thrown out stays out, over a restart and over a backup that still has it.
+func TestWhole_PhoneFromThePage(t *testing.T) {
+	host := newPlexus(t, "")
+	host.start()
+	b := launch(t, extensionDir)
+	owner := host.signIn(b)
+	payload := showCode(t, owner, "home.example.org:8443")
+	file := filepath.Join(host.home, "payload")
+	if err := os.WriteFile(file, []byte(payload), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+
+	owner.mark()
+	phone := host.phone(folder, "--payload-file", file)
+	owner.wait(`document.querySelector("h1").innerText === "Paired with Plexus phone" && document.body.innerText.includes("You are done")`)
+	owner.stayed("that a phone has paired")
+
+	const connected = `document.querySelector("#live .badge.good")?.innerText === "Connected now"`
+	owner.click(`nav a[href$="/devices"]`)
+	owner.wait(connected)
+	owner.mark()
+	phone.quit()
+	owner.wait(`document.querySelector("#live .row") && !(` + connected + `)`)
+	phone = host.phone(folder)
+	owner.wait(connected)
+	owner.stayed("that a phone has gone and come back")
+
+	pairing, err := os.ReadFile(pairingOf(folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	backup := filepath.Join(host.home, "backup.db")
+	host.run("backup", backup)
+	owner.click("a.danger")
+	owner.waitText("h1", "Revoke Plexus phone?")
+	owner.click("main button.danger")
+	owner.waitText(".empty .strong", "No phone is paired")
+	phone.thrownOut("after it was revoked")
+	if _, err := os.Stat(pairingOf(folder)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the phone keeps a pairing that is no more: %v", err)
+	}
+	host.phone(clone(t, pairing)).thrownOut("with a copy of its pairing")
+	host.stop()
+	host.start()
+	host.phone(clone(t, pairing)).thrownOut("after a restart of the host")
+	host.stop()
+	if out := host.run("restore", backup); !strings.Contains(out, "Left out: Plexus phone") {
+		t.Errorf("restore says:\n%s", out)
+	}
+	host.start()
+	host.phone(clone(t, pairing)).thrownOut("after a backup with it was restored")
+	owner = host.enterByLink(b)
+	owner.click(`nav a[href$="/devices"]`)
+	owner.waitText(".empty .strong", "No phone is paired")
+}
+
+// showCode goes from the overview to a code in at most three clicks, and gives
+// what the page offers for copying, which is what pictures of the code say.
+func showCode(t *testing.T, owner *page, address string) (payload string) {
+	t.Helper()
+	clicks := 0
+	press := func(selector string) {
+		clicks++
+		owner.click(selector)
+	}
+	press(`main .steps a[href$="/pair"]`)
+	owner.waitText("h1", "Pair a phone")
+	owner.typeText("#address", address)
+	press("#address ~ button")
+	owner.waitText("h1", "Scan this with your phone")
+	if clicks > 3 {
+		t.Errorf("it takes %d clicks to a code", clicks)
+	}
+	payload, _ = owner.eval(`document.querySelector("#payload").value`).(string)
+	if !strings.Contains(payload, `"wss://`+address+`/client/v1"`) || owner.text(".host") != address {
+		t.Errorf("the phone is sent elsewhere: %s", owner.text(".host"))
+	}
+	owner.eval(`(navigator.clipboard.writeText = async (text) => { window.copied = text }, true)`)
+	owner.click(`[data-copy="payload"]`)
+	if owner.eval("window.copied") != payload {
+		t.Error("the button copies another text than it shows")
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		for _, scale := range []float64{1, 2} {
+			owner.scheme(scheme)
+			owner.window(1280, 900, scale)
+			if got := readCode(t, owner.screenshot()); got != payload {
+				t.Errorf("%s, scale %v: the picture says %q, the page %q", scheme, scale, got, payload)
+			}
+		}
+	}
+	return payload
+}
+
+// TestWhole_ExtensionFromThePage lets our extension in and throws it out, all on
+// the owner's page; the panel beside another page follows by itself.
+func TestWhole_ExtensionFromThePage(t *testing.T) {
+	host := newPlexus(t, "")
+	host.start()
+	b := launch(t, extensionDir)
+	b.set(map[string]any{"address": "ws://" + host.nerve})
+	tab := b.open(serveArticle(t).URL + "/bridge")
+	owner := host.signIn(b)
+	owner.mark()
+
+	panel := b.pressAction(tab)
+	panel.waitText("#notice-title", "Not allowed yet")
+	panel.mark()
+	owner.wait(`document.querySelectorAll(".waits").length === 1`)
+	owner.stayed("who knocks")
+	if got, want := owner.text(".waits .digits"), panel.text("#digits"); !strings.Contains(got, want) || len(want) != 4 {
+		t.Errorf("the page shows the digits %q, the panel %q", got, want)
+	}
+	if got := owner.text(".waits .mono"); got != "chrome-extension://"+extensionID {
+		t.Errorf("the page shows the origin %q", got)
+	}
+
+	owner.click(".waits .primary")
+	owner.wait(`document.querySelector(".banner.good")?.innerText.startsWith("Allowed.") && !document.querySelector(".waits")`)
+	panel.waitText("#status", "Connected")
+	panel.typeText("#question", "When did the bridge open?\r")
+	panel.wait(`document.querySelector("#answer").innerText.includes("opened in 1931")`)
+	panel.waitShown("#ask")
+
+	owner.click(`nav a[href$="/extensions"]`)
+	owner.click("[data-extension] .danger")
+	panel.waitText("#notice-title", "Not allowed yet")
+	owner.wait(`document.querySelector(".banner.good")?.innerText.startsWith("Removed")`)
+	panel.stayed("what the owner decided")
+}
