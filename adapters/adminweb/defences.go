@@ -25,6 +25,7 @@ func (s *Site) defences() []defence {
 		{"panic", s.guardPanic},
 		{"host", s.guardHost},
 		{"proxy", s.guardProxy},
+		{"peer", s.guardPeer},
 		{"origin", s.guardOrigin},
 		{"cross-origin", s.guardCrossOrigin},
 		{"headers", s.denyByDefault},

@@ -1,9 +1,9 @@
 // Package adminweb serves the owner's page on a loopback listener.
 //
 // A request passes these defences in order, and the first that objects ends it:
-// a guard against panics, the Host header, marks of a proxy, Origin and
-// Sec-Fetch, http.CrossOriginProtection, headers that deny everything not needed,
-// and the session. Every change is a POST that is answered by a redirect; pages
+// a guard against panics, the Host header, marks of a proxy, the account of the
+// peer, Origin and Sec-Fetch, http.CrossOriginProtection, headers that deny
+// everything not needed, and the session. Every change is a POST that is answered by a redirect; pages
 // are drawn into memory before a byte is sent.
 //
 // What it needs of the host is in desks.go: Phones, which *host.Clients is,
@@ -46,7 +46,7 @@ const (
 	writeLimit     = 30 * time.Second // one page, or one event
 )
 
-// Config wires a site. Every field but Changed is required.
+// Config wires a site. Every field but the last two is required.
 type Config struct {
 	Phones     Phones
 	Extensions Extensions
@@ -62,6 +62,9 @@ type Config struct {
 	// Changed gives channels that are closed at the next change of what a page
 	// shows, after the call.
 	Changed []func() <-chan struct{}
+	// PeerIsOurs tells whether a connection comes from the owner's account; nil
+	// where the system cannot say.
+	PeerIsOurs func(net.Conn) (bool, error)
 }
 
 // Site is the owner's page.
@@ -105,6 +108,7 @@ func New(cfg Config) (*Site, error) {
 		IdleTimeout:                  time.Minute,
 		MaxHeaderBytes:               MaxHeaderBytes,
 		DisableGeneralOptionsHandler: true,
+		ConnContext:                  withPeer,
 		ErrorLog:                     slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 	}
 	return s, nil

@@ -17,26 +17,34 @@ import (
 // connection. Only an entry of exactly this connection counts; without one the
 // error is ErrPeerUnknown and the caller decides.
 func TCPPeerIsOurs(conn net.Conn) (bool, error) {
+	uid, err := tcpPeerUID(conn)
+	return err == nil && uidIsOurs(uid), err
+}
+
+// TCPPeerIsOursOrRoot is TCPPeerIsOurs that takes root for us: root can be us
+// anyway, and is who some tunnels forward as.
+func TCPPeerIsOursOrRoot(conn net.Conn) (bool, error) {
+	uid, err := tcpPeerUID(conn)
+	return err == nil && (uid == 0 || uidIsOurs(uid)), err
+}
+
+func tcpPeerUID(conn net.Conn) (uint32, error) {
 	peer, err := addrPort(conn.RemoteAddr())
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	local, err := addrPort(conn.LocalAddr())
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	// A client that opened an IPv6 socket for an IPv4 address is in tcp6.
 	for _, path := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		uid, err := lookUpPeer(path, peer, local)
-		if errors.Is(err, ErrPeerUnknown) {
-			continue
+		if !errors.Is(err, ErrPeerUnknown) {
+			return uid, err
 		}
-		if err != nil {
-			return false, err
-		}
-		return uidIsOurs(uid), nil
 	}
-	return false, ErrPeerUnknown
+	return 0, ErrPeerUnknown
 }
 
 func addrPort(addr net.Addr) (netip.AddrPort, error) {

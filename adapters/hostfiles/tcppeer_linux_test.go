@@ -118,6 +118,9 @@ func TestPeers_OfAnotherAccountAreTurnedAway(t *testing.T) {
 		if ours, err := TCPPeerIsOurs(in); err != nil || ours {
 			t.Errorf("ours %v, %v; want a stranger", ours, err)
 		}
+		if ours, err := TCPPeerIsOursOrRoot(in); err != nil || ours {
+			t.Errorf("ours or root's %v, %v; want a stranger", ours, err)
+		}
 	})
 	t.Run("unix", func(t *testing.T) {
 		path := filepath.Join(shortDir(t), "n.sock")
