@@ -91,7 +91,11 @@ func (s *Site) door(w http.ResponseWriter, r *http.Request) {
 
 // signIn exchanges a link's secret or a code for a session.
 func (s *Site) signIn(w http.ResponseWriter, r *http.Request) {
-	link, code := secret.New(r.PostFormValue("secret")), r.PostFormValue("code")
+	if err := r.ParseForm(); err != nil { // else it would count as a wrong code
+		plainly(w, http.StatusBadRequest, "bad form\n")
+		return
+	}
+	link, code := secret.New(r.PostForm.Get("secret")), r.PostForm.Get("code")
 	problem := ""
 	switch {
 	case !link.Empty():
