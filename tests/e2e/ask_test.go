@@ -22,7 +22,7 @@ import (
 
 func TestAsk_StreamsTheExtractiveAnswer(t *testing.T) {
 	d := newPlace(t, extractive).serve(t)
-	// The words of README.md, "Ask from the terminal".
+	// The words of README.md.
 	const extract = "The tower was begun in 1887. It opened in May 1889. Many people came when it opened."
 	got := d.plexus(t, "ask", "When did it open?", "--url", "https://example.org/tower", "--title", "The tower", "--extract", extract)
 	const want = "It opened in May 1889. [page] Many people came when it opened. [page]"
