@@ -15,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"plexus/adapters/hostfiles"
 	"plexus/tests/program"
@@ -78,13 +79,22 @@ type result struct {
 	code           int
 }
 
+// commandLimit bounds one command.
+const commandLimit = time.Minute
+
 // plexus runs a command to its end.
 func (p place) plexus(t *testing.T, args ...string) result {
 	t.Helper()
 	cmd := p.command(t, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// A serve that should have refused to start would run for ever.
+	limit := time.AfterFunc(commandLimit, func() { _ = cmd.Process.Kill() })
+	defer limit.Stop()
+	err := cmd.Wait()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
