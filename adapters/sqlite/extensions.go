@@ -100,19 +100,27 @@ func makeRoom(ctx context.Context, tx *sql.Tx, origin string) error {
 
 // Extensions implements ports.ExtensionRegistry.
 func (x *Extensions) Extensions(ctx context.Context) (list []admission.Extension, err error) {
-	rows, err := x.reader.QueryContext(ctx, "SELECT "+extensionColumns+" FROM extensions ORDER BY id")
+	err = eachExtension(ctx, x.reader, func(e admission.Extension) { list = append(list, e) })
 	if err != nil {
-		return nil, wrap("list extensions", err)
+		return nil, err
+	}
+	return list, nil
+}
+
+func eachExtension(ctx context.Context, db queryer, visit func(admission.Extension)) (err error) {
+	rows, err := db.QueryContext(ctx, "SELECT "+extensionColumns+" FROM extensions ORDER BY id")
+	if err != nil {
+		return wrap("list extensions", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		e, err := scanExtension(rows)
 		if err != nil {
-			return nil, wrap("list extensions", err)
+			return wrap("list extensions", err)
 		}
-		list = append(list, e)
+		visit(e)
 	}
-	return list, wrap("list extensions", rows.Err())
+	return wrap("list extensions", rows.Err())
 }
 
 // ForgetExtension implements ports.ExtensionRegistry.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"plexus/domain/admission"
 	"plexus/domain/pairing"
 )
 
@@ -54,6 +55,7 @@ type Restored struct {
 	Kept    string           // where the replaced database is now, or "" when there was none
 	Devices []pairing.Device // that the restored database lets in
 	Dropped []pairing.Device // that it does not: revoked, or not in the replaced database
+	Barred  int              // extensions that the backup let in and the replaced database no longer did
 }
 
 // Restore puts the backup in the place of the database at path, which no host
@@ -61,7 +63,9 @@ type Restored struct {
 // beside its place first, so that a bad one (ErrDamaged, ErrHistory, a
 // *NewerError) changes nothing. It is bound to this master token; page sessions
 // end; devices whose token is revoked, or that the replaced database does not
-// know (it may be unreadable), are dropped unless readmitted.
+// know (it may be unreadable), are dropped unless readmitted. An extension that
+// the replaced database did not let in any more is not let in; where that cannot
+// be read, the backup's word counts, since an extension has to have its key too.
 func Restore(ctx context.Context, backup, path string, opts RestoreOptions) (done Restored, err error) {
 	fresh := path + ".restoring"
 	if err := removeDatabase(fresh); err != nil {
@@ -75,7 +79,7 @@ func Restore(ctx context.Context, backup, path string, opts RestoreOptions) (don
 	if err := copyFile(backup, fresh); err != nil {
 		return Restored{}, fmt.Errorf("restore: copy backup: %w", err)
 	}
-	known, err := knownHashes(ctx, path)
+	known, err := readReplaced(ctx, path)
 	if err != nil {
 		return Restored{}, fmt.Errorf("restore: %w", err)
 	}
@@ -95,7 +99,7 @@ func Restore(ctx context.Context, backup, path string, opts RestoreOptions) (don
 }
 
 // prepareRestored opens the copy as a host would, and makes it this host's.
-func prepareRestored(ctx context.Context, fresh string, known map[pairing.TokenHash]bool, opts RestoreOptions, done *Restored) error {
+func prepareRestored(ctx context.Context, fresh string, known replaced, opts RestoreOptions, done *Restored) error {
 	info, err := os.Stat(fresh)
 	if err != nil {
 		return err
@@ -118,9 +122,9 @@ func prepareRestored(ctx context.Context, fresh string, known map[pairing.TokenH
 }
 
 // claim drops what may not come back and binds the rest to the master token.
-func claim(ctx context.Context, tx *sql.Tx, known map[pairing.TokenHash]bool, opts RestoreOptions, done *Restored) error {
+func claim(ctx context.Context, tx *sql.Tx, known replaced, opts RestoreOptions, done *Restored) error {
 	err := eachDevice(ctx, tx, func(d pairing.Device, hash pairing.TokenHash) {
-		mayStay := known[hash] && !slices.Contains(opts.Revoked, hash)
+		mayStay := known.devices[hash] && !slices.Contains(opts.Revoked, hash)
 		if mayStay || slices.Contains(opts.Readmit, d.ID) {
 			done.Devices = append(done.Devices, d)
 		} else {
@@ -138,26 +142,73 @@ func claim(ctx context.Context, tx *sql.Tx, known map[pairing.TokenHash]bool, op
 	if _, err := tx.ExecContext(ctx, "DELETE FROM page_sessions"); err != nil {
 		return err
 	}
+	if err := barExtensions(ctx, tx, known, done); err != nil {
+		return err
+	}
 	return rebind(ctx, tx, opts.Master)
 }
 
-// knownHashes reads the devices of the database that is about to be replaced.
-// One that is missing, too old or damaged knows none.
-func knownHashes(ctx context.Context, path string) (known map[pairing.TokenHash]bool, err error) {
-	known = map[pairing.TokenHash]bool{}
+// barExtensions takes back what was allowed when the backup was made and has been
+// blocked or forgotten since.
+func barExtensions(ctx context.Context, tx *sql.Tx, known replaced, done *Restored) error {
+	var barred []admission.Extension
+	err := eachExtension(ctx, tx, func(e admission.Extension) {
+		if letIn(e.State) && known.extensions != nil && !letIn(known.extensions[keyOf(e)]) {
+			barred = append(barred, e)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	done.Barred = len(barred)
+	for _, e := range barred {
+		if known.extensions[keyOf(e)] == admission.Blocked {
+			_, err = tx.ExecContext(ctx, "UPDATE extensions SET state = ? WHERE id = ?", string(admission.Blocked), e.ID)
+		} else {
+			_, err = tx.ExecContext(ctx, "DELETE FROM extensions WHERE id = ?", e.ID)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func letIn(s admission.State) bool { return s == admission.Allowed || s == admission.ByToken }
+
+// extensionKey is what makes an extension the same one in two databases.
+type extensionKey struct {
+	origin string
+	key    admission.KeyHash
+}
+
+func keyOf(e admission.Extension) extensionKey { return extensionKey{e.Origin, e.Key} }
+
+// replaced is who the database that is about to be replaced knows.
+type replaced struct {
+	devices    map[pairing.TokenHash]bool
+	extensions map[extensionKey]admission.State // nil when it cannot be read
+}
+
+// readReplaced reads the database that is about to be replaced. One that is
+// missing, too old or damaged knows nobody.
+func readReplaced(ctx context.Context, path string) (known replaced, err error) {
 	if _, err := checkFile(path, os.Geteuid()); errors.Is(err, fs.ErrNotExist) {
-		return known, nil
+		return replaced{}, nil
 	} else if err != nil {
-		return nil, err
+		return replaced{}, err
 	}
 	db, err := connect(path, readerPragmas(), "mode=rw") // an unfinished transaction has to be taken back
 	if err != nil {
-		return nil, err
+		return replaced{}, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	err = eachDevice(ctx, db, func(_ pairing.Device, hash pairing.TokenHash) { known[hash] = true })
+	known = replaced{map[pairing.TokenHash]bool{}, map[extensionKey]admission.State{}}
+	err = errors.Join(
+		eachDevice(ctx, db, func(_ pairing.Device, hash pairing.TokenHash) { known.devices[hash] = true }),
+		eachExtension(ctx, db, func(e admission.Extension) { known.extensions[keyOf(e)] = e.State }))
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrBusy) {
-		return map[pairing.TokenHash]bool{}, nil
+		return replaced{}, nil
 	}
 	return known, err
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plexus/domain/admission"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
 	"plexus/ports"
@@ -134,6 +135,51 @@ func TestN75_ARestoredBackupLetsNoRevokedDeviceIn(t *testing.T) {
 	checkModes(t, []string{path, done.Kept})
 	if got := ask(t, done.Kept, "SELECT count(*) FROM devices"); got != "4" {
 		t.Errorf("the database that was kept aside has %s devices", got)
+	}
+}
+
+// An extension that was blocked or forgotten since the backup does not come back
+// by it; one that cannot be asked about does.
+func TestRestore_LetsNoRemovedExtensionIn(t *testing.T) {
+	dir := t.TempDir()
+	path, backup := filepath.Join(dir, "plexus.db"), filepath.Join(dir, "backup.db")
+	s, err := Open(t.Context(), path, Options{Now: portstest.NewClock().Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, now := s.Extensions(), portstest.NewClock().Now()
+	for _, name := range []string{"kept", "blocked", "forgotten"} {
+		_, err = x.SaveExtension(t.Context(), admission.Extension{
+			Origin: "chrome-extension://" + name, Key: admission.HashKey(name), State: admission.Allowed, FirstSeen: now, LastSeen: now,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Backup(t.Context(), path, backup); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := x.Extensions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows[1].State = admission.Blocked
+	_, err = x.SaveExtension(t.Context(), rows[1])
+	if err := errors.Join(err, x.ForgetExtension(t.Context(), rows[2].ID), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	const states = "SELECT group_concat(substr(origin, 20) || ' ' || state, ', ') FROM extensions"
+	done, err := Restore(t.Context(), backup, path, restoreOptions())
+	if err != nil || done.Barred != 2 {
+		t.Fatalf("%d barred, %v", done.Barred, err)
+	}
+	if got := ask(t, path, states); got != "kept allowed, blocked blocked" {
+		t.Errorf("now there are: %s", got)
+	}
+	other := filepath.Join(dir, "other.db")
+	done, err = Restore(t.Context(), backup, other, restoreOptions())
+	if err != nil || done.Barred != 0 || ask(t, other, states) != "kept allowed, blocked allowed, forgotten allowed" {
+		t.Errorf("onto nothing: %d barred, %s, %v", done.Barred, ask(t, other, states), err)
 	}
 }
 

@@ -21,7 +21,8 @@ tokens it has only hashes. No token file is in it.`
 const restoreNotes = `Puts a backup in the place of the database, which is kept beside it. The host must
 be stopped. The backup is checked first, and a bad one changes nothing. Phones that
 were thrown out since, or that the present database does not know, stay out, unless
---readmit names their ID; browsers have to sign in to the page again.`
+--readmit names their ID; and so do extensions; browsers have to sign
+in to the page again.`
 
 func backup(ctx context.Context, p *program, args []string) error {
 	fs := p.flags("backup FILE", backupNotes)
@@ -108,6 +109,9 @@ func (p *program) tellRestored(file string, done sqlite.Restored) {
 	}
 	for _, d := range done.Dropped {
 		p.outf("Left out: %s (%s)\n", text.Printable(d.Name), d.ID)
+	}
+	if done.Barred > 0 {
+		p.outf("%d %s left out: removed since, or not known now. When it knocks it can be allowed again.\n", done.Barred, plural(done.Barred, "extension is", "extensions are"))
 	}
 	if len(done.Dropped) > 0 {
 		p.outf("What is left out was thrown out or is not known now. It can be paired again, or brought back with --readmit ID.\n")
