@@ -2,11 +2,18 @@ package browser
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"plexus/domain/admission"
+	"plexus/web"
 )
 
 // TestWhole_PhoneFromThePage is a person's first phone, with nothing configured:
@@ -141,4 +148,100 @@ func TestWhole_ExtensionFromThePage(t *testing.T) {
 	panel.waitText("#notice-title", "Not allowed yet")
 	owner.wait(`document.querySelector(".banner.good")?.innerText.startsWith("Removed")`)
 	panel.stayed("what the owner decided")
+}
+
+// TestWhole_HostilePagesReachNothing: pages under a foreign name, under a name that
+// is bound to this machine, and of another port, and an extension that may fetch
+// from this machine, try all three doors. Nothing opens, nothing is read, nothing
+// changes, and the owner's page names who tried.
+func TestWhole_HostilePagesReachNothing(t *testing.T) {
+	host := newPlexus(t, "")
+	host.start()
+	site := startHostileSite(t)
+	b := launch(t, extensionDir, chromedp.Flag("host-resolver-rules", "MAP evil.example 127.0.0.1"), chromedp.Flag("no-proxy-server", true))
+	owner := host.signIn(b)
+	knocking := b.openPanel("ws://" + host.nerve)
+	knocking.waitText("#notice-title", "Not allowed yet")
+	knocking.close()
+	base, _ := owner.eval("location.pathname").(string)
+
+	toolsWork(b, owner, site)
+
+	foreign := strings.Replace(site.URL, "127.0.0.1", "evil.example", 1)
+	for _, address := range []string{foreign, site.URL} {
+		p := b.hostilePage(address + "/")
+		for _, name := range []string{"127.0.0.1", "evil.example"} {
+			d := host.doors(name, base)
+			p.tries(host, slices.Concat(d.forTools(), d.forPhones(), d.forOwner(), d.forPages()))
+		}
+		if !p.frames(b, site.URL+"/framed") {
+			t.Fatal("a frame that is shown is not noticed")
+		}
+		for _, path := range []string{"/", base, base + "devices"} {
+			if p.frames(b, "http://"+host.at.Admin+path) {
+				t.Errorf("%s shows %s in a frame", address, path)
+			}
+		}
+	}
+	greedy := "chrome-extension://" + b.load("testdata/greedy")
+	d := host.doors("127.0.0.1", base)
+	b.hostilePage(greedy+"/page.html").tries(host, slices.Concat(d.forPhones(), d.forOwner()))
+	rebinds(host, b, base)
+	stealsCookies(t, b, site, base)
+
+	namesThem(owner, foreign, site.URL, greedy)
+	if s := host.status(); len(s.Waiting) != 1 || s.Connections != 0 || s.Phones.Paired != 0 || s.Phones.Connected != 0 || s.Phones.PublicURL != "" {
+		t.Errorf("something has changed: %+v", s)
+	}
+}
+
+// rebinds opens the doors themselves under a foreign name: what they answer is all
+// that a page of that name gets, and its own origin opens nothing either.
+func rebinds(host *plexus, b *chromium, base string) {
+	d := host.doors("evil.example", base)
+	for door, says := range map[string]string{d.admin: "forbidden", d.client: "This name is not accepted here."} {
+		p := b.hostilePage("http://" + door + "/")
+		if got := p.text("body"); !strings.HasPrefix(got, says) {
+			host.t.Errorf("%s says %q", door, got)
+		}
+		for _, try := range []string{
+			fmt.Sprintf(`socket("ws://%s/client/v1")`, door), fmt.Sprintf(`send("%ssignout", {method: "POST"})`, base),
+			fmt.Sprintf(`send("%s")`, base), fmt.Sprintf(`stream("%sevents")`, base), `send("/healthz")`,
+		} {
+			if got := p.eval(try); got != "lost" {
+				host.t.Errorf("rebound to %s, %s: %v", door, try, got)
+			}
+		}
+	}
+}
+
+// stealsCookies looks for the session's cookie from another port of the same name,
+// to which browsers send cookies too.
+func stealsCookies(t *testing.T, b *chromium, site *hostileSite, base string) {
+	t.Helper()
+	for _, path := range []string{"/", "/s/", "/s/guessed/"} {
+		if got := b.open(site.URL + path).eval("document.cookie"); got != "" {
+			t.Errorf("%s of another port reads the cookie %v", path, got)
+		}
+	}
+	if got := site.seen(); len(got) != 0 {
+		t.Errorf("another port was sent cookies: %q", got)
+	}
+	// Somebody who knew the secret path still could not read it in a page.
+	if got := b.open(site.URL + base).eval("document.cookie"); got != "" {
+		t.Errorf("the cookie can be read by script: %v", got)
+	}
+}
+
+// namesThem reads the list of refused attempts on the owner's page.
+func namesThem(owner *page, origins ...string) {
+	owner.t.Helper()
+	owner.click(`nav a[href$="/refused"]`)
+	owner.waitText("h1", "Refused")
+	causes := web.English().Causes
+	for _, origin := range origins {
+		owner.wait(fmt.Sprintf(`[...document.querySelectorAll("#live li")].some((row) => row.querySelector(".strong").innerText === %q && row.querySelector(".mono").innerText === %q)`,
+			causes[string(admission.WebOrigin)], origin))
+	}
+	owner.wait(fmt.Sprintf(`[...document.querySelectorAll("#live li .strong")].some((e) => e.innerText === %q)`, causes[string(admission.WrongHost)]))
 }
