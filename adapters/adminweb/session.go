@@ -71,10 +71,12 @@ func (s *Site) guardSession(next http.Handler) http.Handler {
 	})
 }
 
-// findSession looks the request's cookie and path up.
+// findSession looks the request's cookie and path up. Of several cookies the first
+// counts: browsers send the one with the longest path first, and another port of
+// this machine, which can set one at /, is not to lock the owner out.
 func (s *Site) findSession(r *http.Request, prefix string) (ports.PageSession, error) {
 	cookies := r.CookiesNamed(cookieName)
-	if len(cookies) != 1 || !secret.LowerHex(cookies[0].Value, cookieLength) || !secret.LowerHex(prefix, prefixLength) {
+	if len(cookies) == 0 || !secret.LowerHex(cookies[0].Value, cookieLength) || !secret.LowerHex(prefix, prefixLength) {
 		return ports.PageSession{}, ports.ErrPageSessionUnknown
 	}
 	found, err := s.Sessions.FindPageSession(r.Context(), secret.New(cookies[0].Value).Hash(), secret.New(prefix).Hash(), s.Now())

@@ -220,6 +220,19 @@ func TestSigningOut(t *testing.T) {
 	wantText(t, st.do(st.page("/?left")).Body.String(), "You are signed out.")
 }
 
+// TestACookieOfAnotherPortLocksNobodyOut: any page of 127.0.0.1 can set a cookie of
+// our name at /, and only there; browsers then send it after ours.
+func TestACookieOfAnotherPortLocksNobodyOut(t *testing.T) {
+	st := newStage(t)
+	b := st.enter()
+	r := st.page(b.base)
+	r.AddCookie(b.cookie)
+	r.AddCookie(&http.Cookie{Name: cookieName, Value: strings.Repeat("0", cookieLength)})
+	if w := st.do(r); w.Code != http.StatusOK {
+		t.Errorf("with a planted cookie: %d", w.Code)
+	}
+}
+
 func TestBrowserNames(t *testing.T) {
 	for agent, want := range map[string]string{
 		"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0":                                                "Firefox, Linux",

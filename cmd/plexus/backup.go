@@ -19,10 +19,10 @@ holds pages and conversations in clear, so keep it as you would keep those; of
 tokens it has only hashes. No token file is in it.`
 
 const restoreNotes = `Puts a backup in the place of the database, which is kept beside it. The host must
-be stopped. The backup is checked first, and a bad one changes nothing. Phones that
-were thrown out since, or that the present database does not know, stay out, unless
---readmit names their ID; and so do extensions; browsers have to sign
-in to the page again.`
+be stopped. The backup is checked first, and a bad one changes nothing. Phones and
+extensions that were thrown out since, or that the present database does not know,
+stay out, unless --readmit names the ID of the phone; browsers have to sign in to
+the page again.`
 
 func backup(ctx context.Context, p *program, args []string) error {
 	fs := p.flags("backup FILE", backupNotes)
