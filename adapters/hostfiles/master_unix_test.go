@@ -141,6 +141,13 @@ func TestRevoked_RefusesWhatAnotherAccountCouldHaveMade(t *testing.T) {
 		"symlink":   func(path string) error { return os.Symlink(path+".real", path) },
 		"loose":     func(path string) error { return errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, 0o666)) },
 		"directory": func(path string) error { return os.Mkdir(path, 0o700) },
+		"another account's": func(path string) error {
+			err := os.WriteFile(path, nil, 0o600)
+			if os.Geteuid() != 0 { // only root can give a file away; a mode stands for it
+				return errors.Join(err, os.Chmod(path, 0o640))
+			}
+			return errors.Join(err, os.Chown(path, 65534, 65534))
+		},
 	} {
 		dir := t.TempDir()
 		if err := prepare(filepath.Join(dir, RevokedName)); err != nil {

@@ -37,6 +37,15 @@ func TestFind_None(t *testing.T) {
 			t.Errorf("%v: %v", environ, err)
 		}
 	}
+	if err := os.Chmod(filepath.Join(dir, "tailscale"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir) // where somebody has put a program of that name
+	for _, list := range []string{"", ".", "./", ":"} {
+		if tool, err := Find([]string{"PATH=" + list}); !errors.Is(err, ErrNotInstalled) {
+			t.Errorf("PATH=%q finds %v, %v", list, tool, err)
+		}
+	}
 }
 
 func TestName(t *testing.T) {
