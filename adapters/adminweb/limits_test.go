@@ -84,6 +84,21 @@ func TestWhoDawdlesIsCutOff(t *testing.T) {
 	}
 }
 
+// TestAShutdownDoesNotWaitForSilentConnections: those that a browser opens ahead.
+func TestAShutdownDoesNotWaitForSilentConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, stop := serving(t)
+		conn := p.dial()
+		defer conn.Close()
+		synctest.Wait()
+		began := time.Now()
+		stop()
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("it took %s", took)
+		}
+	})
+}
+
 // TestOddRequestsMeetTheRules: what net/http would answer of itself.
 func TestOddRequestsMeetTheRules(t *testing.T) {
 	for name, c := range map[string]struct {

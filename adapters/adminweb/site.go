@@ -79,6 +79,7 @@ type Site struct {
 	stop    chan struct{} // closed by Shutdown
 	stopped sync.Once
 	watches sync.WaitGroup
+	silent  silent
 }
 
 // New checks the wiring and builds a site; Serve starts it.
@@ -109,6 +110,7 @@ func New(cfg Config) (*Site, error) {
 		MaxHeaderBytes:               MaxHeaderBytes,
 		DisableGeneralOptionsHandler: true,
 		ConnContext:                  withPeer,
+		ConnState:                    s.silent.note,
 		ErrorLog:                     slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 	}
 	return s, nil
@@ -134,6 +136,7 @@ func (s *Site) Serve(ln net.Listener) error {
 func (s *Site) Shutdown(ctx context.Context) error {
 	s.halt()
 	s.watches.Wait()
+	s.silent.cut()
 	if err := s.http.Shutdown(ctx); err != nil {
 		return fmt.Errorf("shut the owner's page down: %w", errors.Join(err, s.http.Close()))
 	}
