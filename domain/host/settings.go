@@ -193,7 +193,9 @@ func (c *Clients) store(ctx context.Context, prepare func() (key, value string, 
 	if err != nil {
 		return err
 	}
-	if value == "" {
+	// A store may report that ctx has ended after it has stored; memory would not
+	// follow.
+	if ctx := context.WithoutCancel(ctx); value == "" {
 		err = c.deps.Settings.DropSetting(ctx, key)
 	} else {
 		err = c.deps.Settings.PutSetting(ctx, key, value)

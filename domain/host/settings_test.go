@@ -1,11 +1,13 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
 
 	"plexus/domain/pairing"
+	"plexus/ports"
 )
 
 func authorities(c *Clients) string {
@@ -127,6 +129,45 @@ func TestK8_NoPhoneIsRemembered(t *testing.T) {
 		d.restart(ClientOptions{})
 		if d.NoPhone() != on {
 			t.Errorf("no phone is %v, want %v", d.NoPhone(), on)
+		}
+	}
+}
+
+// leavingSettings are those whose asker leaves in the middle of a change; like a
+// database they then store, and report that the asker has left.
+type leavingSettings struct {
+	ports.Settings
+	leave context.CancelFunc
+}
+
+func (l *leavingSettings) PutSetting(ctx context.Context, key, value string) error {
+	err := l.Settings.PutSetting(ctx, key, value)
+	l.leave()
+	return errors.Join(err, ctx.Err())
+}
+
+func (l *leavingSettings) DropSetting(ctx context.Context, key string) error {
+	err := l.Settings.DropSetting(ctx, key)
+	l.leave()
+	return errors.Join(err, ctx.Err())
+}
+
+// Else a pause, or a host that was removed, would hold only after a restart.
+func TestSettings_AreInForceAlthoughTheAskerLeaves(t *testing.T) {
+	d := newDesk(t)
+	d.invite()
+	for name, c := range map[string]struct {
+		change func(context.Context) error
+		done   func() bool
+	}{
+		"pause": {func(ctx context.Context) error { return d.SetNoPhone(ctx, true) }, d.NoPhone},
+		"host": {func(ctx context.Context) error { return d.RemoveAcceptedHost(ctx, "box.tail1234.ts.net") },
+			func() bool { return !d.AcceptsHost("box.tail1234.ts.net") }},
+	} {
+		ctx, leave := context.WithCancel(t.Context())
+		d.deps.Settings = &leavingSettings{d.settings, leave}
+		if err := c.change(ctx); err != nil || !c.done() {
+			t.Errorf("%s: %v; in force: %v", name, err, c.done())
 		}
 	}
 }
