@@ -136,18 +136,22 @@ func TestK8_NoPhoneIsRemembered(t *testing.T) {
 // leavingSettings are those whose asker leaves in the middle of a change; like a
 // database they then store, and report that the asker has left.
 type leavingSettings struct {
-	ports.Settings
+	store ports.Settings
 	leave context.CancelFunc
 }
 
+func (l *leavingSettings) Settings(ctx context.Context) (map[string]string, error) {
+	return l.store.Settings(ctx)
+}
+
 func (l *leavingSettings) PutSetting(ctx context.Context, key, value string) error {
-	err := l.Settings.PutSetting(ctx, key, value)
+	err := l.store.PutSetting(ctx, key, value)
 	l.leave()
 	return errors.Join(err, ctx.Err())
 }
 
 func (l *leavingSettings) DropSetting(ctx context.Context, key string) error {
-	err := l.Settings.DropSetting(ctx, key)
+	err := l.store.DropSetting(ctx, key)
 	l.leave()
 	return errors.Join(err, ctx.Err())
 }
