@@ -61,8 +61,9 @@ func TestAStreamTellsChangesAndLives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t)
 		b := st.enter()
+		var watches sync.WaitGroup
 		for _, source := range st.site.Changed {
-			st.site.watches.Go(func() { st.site.watch(source) })
+			watches.Go(func() { st.site.watch(source) })
 		}
 		w, done := b.stream(t.Context())
 		synctest.Wait()
@@ -92,7 +93,7 @@ func TestAStreamTellsChangesAndLives(t *testing.T) {
 		}
 		st.site.halt()
 		<-done
-		st.site.watches.Wait()
+		watches.Wait()
 		if n := len(st.site.streams); n != 0 {
 			t.Errorf("%d streams are counted after the last has ended", n)
 		}

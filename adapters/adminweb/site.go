@@ -78,7 +78,6 @@ type Site struct {
 
 	stop    chan struct{} // closed by Shutdown
 	stopped sync.Once
-	watches sync.WaitGroup
 	silent  silent
 }
 
@@ -120,22 +119,22 @@ func New(cfg Config) (*Site, error) {
 // Shutdown. It returns nil after one.
 func (s *Site) Serve(ln net.Listener) error {
 	s.hosts.Store(newHostRule(ln.Addr()))
+	var watches sync.WaitGroup // Serve's own: Shutdown may come while it is being filled
+	defer watches.Wait()
+	defer s.halt()
 	for _, source := range s.Changed {
-		s.watches.Go(func() { s.watch(source) })
+		watches.Go(func() { s.watch(source) })
 	}
 	err := s.http.Serve(ln)
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
-	s.halt()
-	s.watches.Wait()
 	return fmt.Errorf("serve the owner's page: %w", err)
 }
 
 // Shutdown ends every stream and waits for pages that are being drawn, or for ctx.
 func (s *Site) Shutdown(ctx context.Context) error {
 	s.halt()
-	s.watches.Wait()
 	s.silent.cut()
 	if err := s.http.Shutdown(ctx); err != nil {
 		return fmt.Errorf("shut the owner's page down: %w", errors.Join(err, s.http.Close()))
