@@ -50,7 +50,7 @@ const hostileTools = `(Object.assign(window, {
 // attack is one try, as an expression for hostileTools.
 type attack struct {
 	what, try string
-	quiet     bool // nothing to tell the owner about: it says that WebSocket is spoken here
+	quiet     bool // nothing to tell the owner about: all it learns is that WebSocket is spoken here
 }
 
 // doors are the three listeners under one name of this machine, with all that a
@@ -59,11 +59,16 @@ type attack struct {
 type doors struct {
 	nerve, client, admin string // host and port
 	base, token          string
+	refuse               admission.Cause // why whoever comes by this name is refused
 }
 
 func (p *plexus) doors(name, base string) doors {
 	at := func(address string) string { return name + address[strings.LastIndexByte(address, ':'):] }
-	return doors{at(p.at.Nerve), at(p.at.Client), at(p.at.Admin), base, p.token()}
+	d := doors{at(p.at.Nerve), at(p.at.Client), at(p.at.Admin), base, p.token(), admission.WrongHost}
+	if name == "127.0.0.1" {
+		d.refuse = admission.WebOrigin
+	}
+	return d
 }
 
 // forTools is tried on the door for extensions and tools.
@@ -71,7 +76,7 @@ func (d doors) forTools() []attack {
 	return []attack{
 		{what: "a socket for tools", try: fmt.Sprintf(`socket("ws://%s/")`, d.nerve)},
 		{what: "a socket for tools with the token", try: fmt.Sprintf(`socket("ws://%s/", "anvesha-v1.%s")`, d.nerve, d.token)},
-		{what: "a post to the door for tools", try: fmt.Sprintf(`send("http://%s/", {method: "POST", body: "x"})`, d.nerve), quiet: true},
+		{what: "a post to the door for tools", try: fmt.Sprintf(`send("http://%s/", {method: "POST", body: "x"})`, d.nerve), quiet: d.refuse != admission.WrongHost},
 	}
 }
 
@@ -146,16 +151,17 @@ func toolsWork(b *chromium, owner *page, site *hostileSite) {
 }
 
 // tries lets a page try everything. What is lost and not quiet adds to the
-// owner's list: it was this machine that refused it, and not the browser.
-func (p *page) tries(host *plexus, list []attack) {
+// owner's list, for the right cause: it was this machine that refused it, and not
+// the browser.
+func (p *page) tries(host *plexus, refuse admission.Cause, list []attack) {
 	p.t.Helper()
 	origin, _ := p.eval("location.origin").(string)
-	before := host.refused()
+	before := host.refused(refuse)
 	for _, a := range list {
 		if got := p.eval(a.try); got != "lost" {
 			p.t.Errorf("%s, %s: %v", origin, a.what, got)
 		}
-		after := host.refused()
+		after := host.refused(refuse)
 		if after == before && !a.quiet {
 			p.t.Errorf("%s, %s: nobody refused it: %s", origin, a.what, a.try)
 		}
@@ -163,11 +169,11 @@ func (p *page) tries(host *plexus, list []attack) {
 	}
 }
 
-// refused counts what was refused for its origin or for the name it used.
-func (p *plexus) refused() (count int) {
+// refused counts what was refused for one cause.
+func (p *plexus) refused(cause admission.Cause) (count int) {
 	p.t.Helper()
 	for _, r := range p.status().Refused {
-		if cause := admission.Cause(r.Cause); cause == admission.WebOrigin || cause == admission.WrongHost {
+		if r.Cause == string(cause) {
 			count += r.Count
 		}
 	}

@@ -172,7 +172,7 @@ func TestWhole_HostilePagesReachNothing(t *testing.T) {
 		p := b.hostilePage(address + "/")
 		for _, name := range []string{"127.0.0.1", "evil.example"} {
 			d := host.doors(name, base)
-			p.tries(host, slices.Concat(d.forTools(), d.forPhones(), d.forOwner(), d.forPages()))
+			p.tries(host, d.refuse, slices.Concat(d.forTools(), d.forPhones(), d.forOwner(), d.forPages()))
 		}
 		if !p.frames(b, site.URL+"/framed") {
 			t.Fatal("a frame that is shown is not noticed")
@@ -185,12 +185,12 @@ func TestWhole_HostilePagesReachNothing(t *testing.T) {
 	}
 	greedy := "chrome-extension://" + b.load("testdata/greedy")
 	d := host.doors("127.0.0.1", base)
-	b.hostilePage(greedy+"/page.html").tries(host, slices.Concat(d.forPhones(), d.forOwner()))
+	b.hostilePage(greedy+"/page.html").tries(host, d.refuse, slices.Concat(d.forPhones(), d.forOwner()))
 	rebinds(host, b, base)
 	stealsCookies(t, b, site, base)
 
 	namesThem(owner, foreign, site.URL, greedy)
-	if s := host.status(); len(s.Waiting) != 1 || s.Connections != 0 || s.Phones.Paired != 0 || s.Phones.Connected != 0 || s.Phones.PublicURL != "" {
+	if s := host.status(); len(s.Waiting) != 1 || s.Connections != 0 || s.Phones.Paired != 0 || s.Phones.Connected != 0 || s.Phones.PublicURL != "" || s.Phones.Invitation {
 		t.Errorf("something has changed: %+v", s)
 	}
 }
