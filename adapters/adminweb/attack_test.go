@@ -325,7 +325,8 @@ func TestThePanicGuardIsNeeded(t *testing.T) {
 		h.ServeHTTP(w, st.page("/"))
 		return w, nil
 	}
-	if w, broken := run(st.site.protect(faulty)); broken != nil || w.Code != http.StatusInternalServerError || !strings.Contains(st.log.String(), "of a page") {
+	if w, broken := run(st.site.protect(faulty)); broken != nil || w.Code != http.StatusInternalServerError ||
+		!strings.Contains(st.log.String(), "panicked") || strings.Contains(st.log.String(), "of a page") {
 		t.Errorf("with the guard: %v, %v", w, broken)
 	}
 	if _, broken := run(st.site.protect(faulty, "panic")); broken != "of a page" {

@@ -2,8 +2,10 @@ package adminweb
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -68,7 +70,12 @@ func (s *Site) guardPanic(next http.Handler) http.Handler {
 				}
 				return
 			}
-			s.Log.Error("the owner's page panicked", "method", r.Method, "panic", caught, "stack", string(debug.Stack()))
+			// Of a panic that is no error the type alone: its value may hold what was shown.
+			what := fmt.Sprintf("a %T", caught)
+			if err, ok := caught.(runtime.Error); ok {
+				what = err.Error()
+			}
+			s.Log.Error("the owner's page panicked", "method", r.Method, "panic", what, "stack", string(debug.Stack()))
 			plainly(w, http.StatusInternalServerError, "internal error\n")
 		}()
 		next.ServeHTTP(w, r)

@@ -82,10 +82,21 @@ func (h *harness) shutdown() {
 	}
 }
 
+// local names the listener as a program of this machine does.
+func (h *harness) local() string {
+	port := "18787"
+	h.s.port.CompareAndSwap(nil, &port)
+	return "127.0.0.1:" + *h.s.port.Load()
+}
+
 // open upgrades target; header is pairs of name and value.
 func (h *harness) open(target string, header ...string) *wstest.Peer {
 	h.t.Helper()
-	r := wstest.UpgradeRequest(ownName, target)
+	name := ownName
+	if target == pairAdminPath { // for this machine alone
+		name = h.local()
+	}
+	r := wstest.UpgradeRequest(name, target)
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}

@@ -37,7 +37,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Upgrade", "websocket")
 		w.Header().Set("Sec-WebSocket-Version", "13")
 		tell(w, http.StatusUpgradeRequired, "This address speaks WebSocket over HTTP/1.1 only.")
-	case r.RequestURI == pairAdminPath && wsconn.Proxied(r.Header) && !s.config.RemoteAdmin:
+	case r.RequestURI == pairAdminPath && !s.config.RemoteAdmin && (wsconn.Proxied(r.Header) || !s.ownName(r.Host)):
 		s.deps.Refuse(admission.Proxied, "")
 		tell(w, http.StatusForbidden, "")
 	case s.deps.Door.NoPhone():
@@ -60,14 +60,23 @@ func tell(w http.ResponseWriter, status int, line string) {
 
 // hostAccepted takes a loopback name with our port, and what the desk accepts.
 func (s *Server) hostAccepted(host string) bool {
-	if port := s.port.Load(); port != nil {
-		for _, name := range []string{"127.0.0.1", "localhost", "::1"} {
-			if strings.EqualFold(host, net.JoinHostPort(name, *port)) {
-				return true
-			}
+	return s.ownName(host) || s.deps.Door.AcceptsHost(host)
+}
+
+// ownName reports whether host is a name of this machine for itself, with our
+// port. A request under another name came through a proxy, whether or not that
+// has left a mark.
+func (s *Server) ownName(host string) bool {
+	port := s.port.Load()
+	if port == nil {
+		return false
+	}
+	for _, name := range []string{"127.0.0.1", "localhost", "::1"} {
+		if strings.EqualFold(host, net.JoinHostPort(name, *port)) {
+			return true
 		}
 	}
-	return s.deps.Door.AcceptsHost(host)
+	return false
 }
 
 // originAccepted: phones send none; a page must be of an accepted host.

@@ -135,14 +135,20 @@ func TestK8_HostAndOrigin(t *testing.T) {
 
 // TestK8_PairAdminThroughAProxyIsRefused: unless the owner allows it.
 func TestK8_PairAdminThroughAProxyIsRefused(t *testing.T) {
-	for _, header := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Proto", "Tailscale-User-Login", "Tailscale-Funnel-Request"} {
+	for _, header := range []string{"", "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Proto", "Tailscale-User-Login", "Tailscale-Funnel-Request"} {
 		for _, allowed := range []bool{false, true} {
 			d := newDesk()
 			inFakeTime(t, d, func(t *testing.T, h *harness) {
-				h.start(h.open(clientPath, header, "x"))
-				h.start(h.open(pairPath, header, "x"))
-				r := wstest.UpgradeRequest(ownName, pairAdminPath)
-				r.Header.Set(header, "x")
+				if header != "" {
+					h.start(h.open(clientPath, header, "x"))
+					h.start(h.open(pairPath, header, "x"))
+				}
+				r := wstest.UpgradeRequest(h.local(), pairAdminPath)
+				if header != "" {
+					r.Header.Set(header, "x")
+				} else {
+					r.Host = ownName // a proxy that leaves no mark but the name
+				}
 				p, response := wstest.Pipe(h.s, r)
 				if p != nil {
 					h.peers = append(h.peers, p)
