@@ -135,7 +135,11 @@ func (d *daemon) exchange(t *testing.T, path, message string) string {
 
 func (d *daemon) dialClient(t *testing.T, path string) *websocket.Conn {
 	t.Helper()
-	ws, _, err := websocket.Dial(t.Context(), "ws://"+d.Client+path, &websocket.DialOptions{Host: strings.TrimPrefix(publicURL, "wss://")})
+	host := strings.TrimPrefix(publicURL, "wss://")
+	if strings.HasPrefix(path, "/client/pair-admin") { // for this machine alone
+		host = d.Client
+	}
+	ws, _, err := websocket.Dial(t.Context(), "ws://"+d.Client+path, &websocket.DialOptions{Host: host})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, d.logged())
 	}
