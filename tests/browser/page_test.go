@@ -63,10 +63,11 @@ func (p *page) wait(expression string) {
 	}
 }
 
-// waitText waits until an element shows exactly this text.
+// waitText waits until an element shows exactly this text; one that is hidden shows
+// none, whatever it holds.
 func (p *page) waitText(selector, want string) {
 	p.t.Helper()
-	p.wait(fmt.Sprintf("document.querySelector(%q).innerText.trim() === %q", selector, want))
+	p.wait(fmt.Sprintf("((e) => e.checkVisibility() && e.innerText.trim() === %q)(document.querySelector(%q))", want, selector))
 }
 
 // waitShown waits until an element can be seen.
