@@ -231,6 +231,8 @@ func stealsCookies(t *testing.T, b *chromium, site *hostileSite, base string) {
 	if got := b.open(site.URL + base).eval("document.cookie"); got != "" {
 		t.Errorf("the cookie can be read by script: %v", got)
 	}
+	// Nor does a cookie of its own lock the owner out, who goes on after this.
+	b.open(site.URL).eval(`(document.cookie = "plexus_session=" + "0".repeat(64) + "; path=/", true)`)
 }
 
 // namesThem reads the list of refused attempts on the owner's page.
