@@ -124,6 +124,21 @@ func (f Frame) peer(r Refusal) string {
 	return r.Peer
 }
 
+// redeem says why a phone was refused, and when it may try again where it has to wait.
+func (f Frame) redeem(r RedeemRefusal) string {
+	said := f.T.Redeems[r.Cause]
+	if r.Cause != RedeemTooMany {
+		return said
+	}
+	if r.Wait <= 0 {
+		return said + " " + f.T.RedeemNow
+	}
+	// The moment stays true while the page is not drawn again. Both are rounded up.
+	const almost = time.Second - 1
+	in, until := (r.Wait + almost).Truncate(time.Second), f.Now.Add(r.Wait+almost)
+	return said + " " + fmt.Sprintf(f.T.RedeemWait, f.lasting(in), until.Format("15:04:05"))
+}
+
 // stateWord names an extension's state, and leadOf says what it means.
 func (f Frame) stateWord(s ExtensionState) string {
 	switch s {

@@ -161,8 +161,30 @@ type Invitation struct {
 	Created   time.Time
 	Device    string // who redeemed it
 	Connected bool   // that device has connected since
+	Refusal   RedeemRefusal
 	Address   Address
 	Paused    bool
+}
+
+// RedeemCause says why a phone did not get in with a code.
+type RedeemCause string
+
+// The values of RedeemCause.
+const (
+	RedeemWrongCode   RedeemCause = "wrong_code"   // not the open one: mistyped, spent, replaced or taken back
+	RedeemBadName     RedeemCause = "bad_name"     // the phone's name cannot be used
+	RedeemListFull    RedeemCause = "list_full"    // every device place is taken
+	RedeemTooMany     RedeemCause = "too_many"     // too many attempts lately
+	RedeemGivenUp     RedeemCause = "given_up"     // the phone went away before it was answered
+	RedeemStoreFailed RedeemCause = "store_failed" // the log says why
+)
+
+// RedeemRefusal is the last phone that was refused since the code was made. A
+// zero At: none was.
+type RedeemRefusal struct {
+	At    time.Time
+	Cause RedeemCause
+	Wait  time.Duration // until phones may try again, with RedeemTooMany; 0: they may now
 }
 
 // Devices is the list of paired phones.

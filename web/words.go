@@ -41,6 +41,7 @@ type Words struct {
 	CodeRedeemedLead, CodeConnected, CodeReplacedLead, CodeCancelledLead       string
 	CodeGoneLead, CodeText, CodeTextLead, CodeCancel, CodeNew, CodeDevices     string
 	CodeLegacy, CodeLegacyLead, CodeLegacyUse, CodeLegacyOn, CodeLegacyOff     string
+	RedeemWait, RedeemNow                                                      string
 
 	DevicesLead, NoDevices, NoDevicesLead, PairedSince, ConnectedNow         string
 	LastSeen, NeverConnected, NeverConnectedLead, Revoke, RevokeTitle        string
@@ -52,6 +53,8 @@ type Words struct {
 
 	RefusedLead, NoRefused, NoRefusedLead, Times, Once, Since, AnyTool string
 	SessionsLead, ThisBrowser, SignedIn, Until, EndSession             string
+
+	Redeems map[RedeemCause]string // why a phone was refused, and what to do
 
 	Causes  map[string]string // short title of a refusal by its cause
 	Advice  map[string]string // what to do about it, where this page is the place for it
@@ -178,6 +181,15 @@ func (w *Words) pairing() {
 	w.CodeLegacyLead = "Some versions of the app insist on an expiry date. The same code can be shown with one; it is drawn anew every minute."
 	w.CodeLegacyUse, w.CodeLegacyOff = "Show it with an expiry date", "Show it without"
 	w.CodeLegacyOn = "Shown with an expiry date two minutes from now, drawn anew every minute."
+	w.RedeemWait, w.RedeemNow = "Phones may try again in %s, at %s.", "Phones may try again now."
+	w.Redeems = map[RedeemCause]string{
+		RedeemWrongCode:   "A phone tried a code that is not this one. If it is yours, let it scan this one.",
+		RedeemBadName:     "A phone tried this code under a name that cannot be used. Give it a short plain name in the app, and scan again: the code is still good.",
+		RedeemListFull:    "A phone tried this code when all places for devices were taken. Revoke one, and scan again: the code is still good.",
+		RedeemTooMany:     "A phone was turned away because there were too many tries within a minute. The code is still good.",
+		RedeemGivenUp:     "A phone began to pair and went away before it was answered. Scan again: the code is still good.",
+		RedeemStoreFailed: "A phone tried to pair and could not be stored. The log of Plexus says why; the code is still good.",
+	}
 }
 
 func (w *Words) lists() {

@@ -2,6 +2,7 @@ package adminweb
 
 import (
 	"context"
+	"time"
 
 	"plexus/domain/admission"
 	"plexus/domain/host"
@@ -9,9 +10,10 @@ import (
 	"plexus/web"
 )
 
-// Phones is the phone side of the host, in four small parts: *host.Clients.
+// Phones is the phone side of the host, in five small parts: *host.Clients.
 type Phones interface {
 	Invitations
+	Attempts
 	Devices
 	Addresses
 	Pause
@@ -24,6 +26,12 @@ type Invitations interface {
 	Invitation(id pairing.InvitationID) pairing.Outcome
 	OpenInvitation() (pairing.Invitation, bool)
 	Payload(i pairing.Invitation, legacy bool) pairing.Payload
+}
+
+// Attempts tells of phones that did not get in with a code.
+type Attempts interface {
+	LastRefusal() host.RedeemRefusal
+	AttemptWait() time.Duration
 }
 
 // Devices lists paired phones and throws them out.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"plexus/domain/host"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
 	"plexus/domain/text"
@@ -134,12 +135,42 @@ func (s *Site) openInvitation(r *http.Request, f web.Frame, v web.Invitation, op
 		return nil, fmt.Errorf("draw an invitation: %w", err)
 	}
 	v.State, v.Created = web.InvitationWaiting, open.CreatedAt
-	v.Host = open.Server.Authority()
+	v.Host, v.Refusal = open.Server.Authority(), s.refusedPhone(open)
 	v.Payload, v.Code = payload.Reveal(), web.NewQRCode(modules)
 	if public, _, ok := s.Phones.PublicURL(); ok && public.Authority() != v.Host {
 		v.Address.Warning = "" // it is about another address
 	}
 	return web.InvitationPage(f, v), nil
+}
+
+// refusedPhone is the last phone that did not get in since the code was made.
+func (s *Site) refusedPhone(open pairing.Invitation) web.RedeemRefusal {
+	last := s.Phones.LastRefusal()
+	if !last.At.After(open.CreatedAt) {
+		return web.RedeemRefusal{}
+	}
+	r := web.RedeemRefusal{At: last.At, Cause: redeemCause(last.Err)}
+	if r.Cause == web.RedeemTooMany {
+		r.Wait = s.Phones.AttemptWait()
+	}
+	return r
+}
+
+// redeemCause: what Redeem does not name comes from the store.
+func redeemCause(err error) web.RedeemCause {
+	switch {
+	case errors.Is(err, host.ErrInvitation):
+		return web.RedeemWrongCode
+	case errors.Is(err, host.ErrTooManyAttempts):
+		return web.RedeemTooMany
+	case errors.Is(err, pairing.ErrDeviceName):
+		return web.RedeemBadName
+	case errors.Is(err, ports.ErrDeviceLimit):
+		return web.RedeemListFull
+	case errors.Is(err, context.Canceled):
+		return web.RedeemGivenUp
+	}
+	return web.RedeemStoreFailed
 }
 
 // hasConnected: a device that took the code but never said hello is not there yet.

@@ -100,6 +100,8 @@ func (b *book) invitations() error {
 	v.Always, v.Paused = true, true
 	v.Address.Warning = "Nothing answers at this address yet."
 	b.add("invitation-warning", web.InvitationPage(f, v))
+	v.Legacy, v.Always, v.Paused, v.Address.Warning = false, false, false, ""
+	b.refusedPhones(f, v)
 	f.Reload = 0
 	v = web.Invitation{ID: "7", State: web.InvitationRedeemed, Host: v.Host, Device: "Ann’s phone"}
 	b.add("invitation-redeemed", web.InvitationPage(f, v))
@@ -112,6 +114,28 @@ func (b *book) invitations() error {
 	v.State = web.InvitationGone
 	b.add("invitation-gone", web.InvitationPage(f, v))
 	return nil
+}
+
+// refusedPhones shows what the page of an open code says of a phone that did not
+// get in.
+func (b *book) refusedPhones(f web.Frame, v web.Invitation) {
+	v.Created = b.before(4 * time.Minute)
+	for _, s := range []struct {
+		name  string
+		cause web.RedeemCause
+		ago   time.Duration
+		wait  time.Duration
+	}{
+		{"wrong-code", web.RedeemWrongCode, 3 * time.Minute, 0},
+		{"bad-name", web.RedeemBadName, time.Minute, 0},
+		{"list-full", web.RedeemListFull, 0, 0},
+		{"too-many", web.RedeemTooMany, 2 * time.Second, 40 * time.Second},
+		{"given-up", web.RedeemGivenUp, 0, 0},
+		{"store-failed", web.RedeemStoreFailed, 0, 0},
+	} {
+		v.Refusal = web.RedeemRefusal{At: b.before(s.ago), Cause: s.cause, Wait: s.wait}
+		b.add("invitation-"+s.name, web.InvitationPage(f, v))
+	}
 }
 
 func (b *book) devices() {
