@@ -184,7 +184,7 @@ func (p place) checkLitter(t *testing.T) {
 	t.Helper()
 	for dir, want := range map[string][]string{
 		p.home:                      {filepath.Base(filepath.Dir(p.tokenFile())), filepath.Base(p.data())},
-		p.data():                    {hostfiles.DatabaseName, hostfiles.LockName},
+		p.data():                    {hostfiles.DatabaseName, hostfiles.LockName, hostfiles.MasterTokenName},
 		filepath.Dir(p.tokenFile()): {filepath.Base(p.tokenFile())},
 	} {
 		entries, err := os.ReadDir(dir)

@@ -3,10 +3,15 @@ package crash
 import (
 	"database/sql"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"strconv"
+	"strings"
 	"testing"
 
 	_ "modernc.org/sqlite" // driver "sqlite"
+
+	schema "plexus/sql"
 )
 
 // openDatabase opens the file beside the program, with the driver alone.
@@ -48,6 +53,20 @@ const (
 	versions       = "SELECT (SELECT user_version FROM pragma_user_version) || ' ' || (SELECT group_concat(version) FROM migrations)"
 )
 
+// everyVersion is what versions gives once all scripts have run.
+func everyVersion(t *testing.T) string {
+	t.Helper()
+	scripts, err := fs.Glob(schema.Migrations, "migrations/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for i := range scripts {
+		all = append(all, strconv.Itoa(i+1))
+	}
+	return strconv.Itoa(len(all)) + " " + strings.Join(all, ",")
+}
+
 // checkDatabase looks for damage and for rows that do not fit together, also
 // while the program runs.
 func checkDatabase(t *testing.T, path string) {
@@ -55,7 +74,7 @@ func checkDatabase(t *testing.T, path string) {
 	db := openDatabase(t, path, "ro")
 	defer closeDatabase(t, db)
 	expectRow(t, db, quickCheck, "")
-	expectRow(t, db, versions, "2 1,2")
+	expectRow(t, db, versions, everyVersion(t))
 	for _, query := range []string{sameExtensions, samePages, wrongTotals, withoutWords, withoutPage} {
 		expectRow(t, db, query, "0")
 	}
