@@ -1,5 +1,5 @@
-// Package qr turns a text into a QR code: a matrix of modules, and that matrix
-// as text for a terminal.
+// Package qr turns a text into a QR code, which is a matrix of modules, reads such
+// a matrix back, and draws it as text for a terminal.
 package qr
 
 import (

@@ -99,7 +99,7 @@ func (s Subject) clock(context.Context) []Finding {
 	return []Finding{ok("clock", "It says "+now.UTC().Format(time.RFC1123)+".")}
 }
 
-// code draws a code like those for a phone.
+// code draws a code like those for a phone and reads it as a phone would.
 func (s Subject) code(context.Context) []Finding {
 	if s.Server == (pairing.Server{}) && !s.Running {
 		return []Finding{skipped("public url", "The configuration names none. One that was set on the page or by plexus pair is seen only while a host runs.")}
@@ -109,13 +109,27 @@ func (s Subject) code(context.Context) []Finding {
 			"plexus setup tailscale, then plexus pair --public-url wss://NAME; or name a TLS proxy of your own.")}
 	}
 	example := pairing.Invitation{Code: pairing.NewCode([16]byte{}), Server: s.Server}
-	matrix, err := qr.Encode(example.LegacyPayload(s.Now()).Reveal())
+	text := example.LegacyPayload(s.Now()).Reveal()
+	matrix, err := qr.Encode(text)
 	if err != nil {
 		return []Finding{fault("public url", "It is too long for a code: "+err.Error()+".", "Use a shorter name.")}
 	}
-	detail := fmt.Sprintf("Phones connect to %s. A code for it has %d columns.", s.Server, len(matrix))
-	if len(matrix) > 80 {
-		return []Finding{warning("public url", detail, "A terminal of 80 columns is too narrow for it; use the page.")}
+	return []Finding{drawn(s.Server, matrix, text)}
+}
+
+// drawn judges a code for a server, whose modules have to say text.
+func drawn(server pairing.Server, matrix qr.Matrix, text string) Finding {
+	lead := fmt.Sprintf("Phones connect to %s. A code for it has %d columns", server, len(matrix))
+	back, err := qr.Read(matrix)
+	if err == nil && back != text {
+		err = errors.New("it says something else")
 	}
-	return []Finding{ok("public url", detail)}
+	if err != nil {
+		return fault("public url", lead+" and cannot be read back: "+err.Error()+".", "This is an error of Plexus: use another version of it, or another name.")
+	}
+	lead += " and reads back."
+	if len(matrix) > 80 {
+		return warning("public url", lead, "A terminal of 80 columns is too narrow for it; use the page.")
+	}
+	return ok("public url", lead)
 }

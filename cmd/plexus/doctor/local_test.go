@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"plexus/adapters/qr"
 	"plexus/adapters/sqlite"
 	"plexus/adapters/tailscale"
 	"plexus/domain/pairing"
@@ -107,7 +108,34 @@ func TestLocal_Code(t *testing.T) {
 	if s.Server, err = pairing.ParseServer("wss://" + name); err != nil {
 		t.Fatal(err)
 	}
-	if f := s.code(t.Context())[0]; f.Level != OK || !strings.Contains(f.Detail, name) {
+	if f := s.code(t.Context())[0]; f.Level != OK || !strings.Contains(f.Detail, name) || !strings.Contains(f.Detail, "columns and reads back") {
+		t.Errorf("%+v", f)
+	}
+	if s.Server, err = pairing.ParseServer("wss://" + strings.Repeat("long.", 48) + "example"); err != nil {
+		t.Fatal(err)
+	}
+	if f := s.code(t.Context())[0]; f.Level != Warning || !strings.Contains(f.Detail, "and reads back") || !strings.Contains(f.Advice, "use the page") {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestLocal_CodeThatDoesNotReadBack(t *testing.T) {
+	server, err := pairing.ParseServer("wss://" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	matrix, err := qr.Encode(server.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := drawn(server, matrix, server.String()); f.Level != OK {
+		t.Errorf("%+v", f)
+	}
+	if f := drawn(server, matrix, server.String()+"x"); f.Level != Fault || !strings.Contains(f.Detail, "says something else") {
+		t.Errorf("%+v", f)
+	}
+	matrix[20][20] = !matrix[20][20]
+	if f := drawn(server, matrix, server.String()); f.Level != Fault || !strings.Contains(f.Detail, "cannot be read back") || f.Advice == "" {
 		t.Errorf("%+v", f)
 	}
 }
