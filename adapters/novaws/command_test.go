@@ -66,7 +66,7 @@ func TestN17_N18_ARefusalIsRemembered(t *testing.T) {
 }
 
 // name is something the compiler does not know the length of.
-func name() string { return fmt.Sprint("x") }
+func name() string { return strings.Repeat("x", 1) }
 
 // TestN19_TheLastReceiptComesBeforeTheClose: 256 commands, 256 true receipts, and
 // nothing of what is in flight behind them.

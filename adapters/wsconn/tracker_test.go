@@ -34,8 +34,10 @@ func isOver(t *testing.T, tr *Tracker) bool {
 func TestTracker_BoundsThePlaces(t *testing.T) {
 	tr := NewTracker(2)
 	c := &closer{}
-	if !tr.Reserve() || !tr.Reserve() || tr.Reserve() {
-		t.Fatal("two places and no more are to be had")
+	for n, want := range []bool{true, true, false} {
+		if tr.Reserve() != want {
+			t.Fatalf("place %d: want %v", n, want)
+		}
 	}
 	tr.Add(c)
 	if tr.Len() != 2 {

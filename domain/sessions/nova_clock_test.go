@@ -62,8 +62,8 @@ func TestN65_PingsAreForgottenOnDisconnect(t *testing.T) {
 func TestN65_PongsDoNotUseUpTheCommands(t *testing.T) {
 	n := admitted(t, nova.NoInput, "")
 	pings := 0
-	for now := start; !n.Deadline().IsZero(); pings++ {
-		now = n.Deadline()
+	for ; !n.Deadline().IsZero(); pings++ {
+		now := n.Deadline()
 		for _, m := range n.Tick(now).Send {
 			id := m.(nova.ClockPing).PingID
 			if e := n.Text(command(id, connection, pong(id)), now); e.Close != 0 {

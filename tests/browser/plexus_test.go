@@ -3,6 +3,7 @@ package browser
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -39,7 +40,7 @@ func newPlexus(t *testing.T, config string) *plexus {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
 	p := &plexus{t: t, home: home, binary: filepath.Join(home, "plexus"), nerve: "127.0.0.1:0"}
-	if err := program.Build(p.binary); err != nil {
+	if err := errors.Join(program.Sources(), program.Build(p.binary)); err != nil {
 		t.Fatal(err)
 	}
 	if config != "" {

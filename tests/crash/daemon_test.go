@@ -20,6 +20,7 @@ import (
 
 	"plexus/adapters/adminapi"
 	"plexus/adapters/hostfiles"
+	"plexus/tests/program"
 )
 
 // startLimit is how long a start may take after a crash, with room for a busy
@@ -31,6 +32,9 @@ type place struct{ home string }
 
 func newPlace(t *testing.T) place {
 	t.Helper()
+	if err := program.Sources(); err != nil {
+		t.Fatal(err)
+	}
 	dir, err := os.MkdirTemp("", "plx")
 	if err != nil {
 		t.Fatal(err)

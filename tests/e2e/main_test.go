@@ -56,6 +56,9 @@ type place struct {
 
 func newPlace(t *testing.T, environ ...string) place {
 	t.Helper()
+	if err := program.Sources(); err != nil {
+		t.Fatal(err)
+	}
 	dir, err := os.MkdirTemp("", "plx")
 	if err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ func unitPins() []pin {
 			}
 		}},
 		{"02 tokens_are_unique", func(t *testing.T, _ *fixture) {
-			if newToken(t) == newToken(t) {
+			if first, second := newToken(t), newToken(t); first == second {
 				t.Error("two tokens are the same")
 			}
 		}},

@@ -3,6 +3,7 @@ package nerve_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net"
 	"os/exec"
 	"path/filepath"
@@ -170,7 +171,7 @@ func servesNot(t *testing.T, flags ...string) (code int, output string) {
 	t.Helper()
 	home := t.TempDir()
 	binary := filepath.Join(home, "plexus.exe")
-	if err := program.Build(binary); err != nil {
+	if err := errors.Join(program.Sources(), program.Build(binary)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithTimeout(t.Context(), patience)

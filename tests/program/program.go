@@ -12,13 +12,9 @@ import (
 	"strings"
 )
 
-// Build compiles the program to path, with further flags of go build. It reads
-// every source file as well: the test cache notices what a test opens and not
-// what a compiler that it starts does, and would serve an old pass.
+// Build compiles the program to path, with further flags of go build. Tests that
+// run it call Sources too.
 func Build(path string, flags ...string) error {
-	if err := touchSources(); err != nil {
-		return fmt.Errorf("read the sources: %w", err)
-	}
 	args := append([]string{"build", "-o", path}, flags...)
 	if out, err := exec.Command("go", append(args, "plexus/cmd/plexus")...).CombinedOutput(); err != nil {
 		return fmt.Errorf("build the program: %w\n%s", err, out)
@@ -26,8 +22,11 @@ func Build(path string, flags ...string) error {
 	return nil
 }
 
-// touchSources opens what the binary is made of.
-func touchSources() error {
+// Sources opens what the program is made of. A test that runs the program has to
+// call it: the test cache notices what a test itself opens, not what a compiler
+// does that it starts, nor what happens in TestMain before the tests run, and
+// would serve an old pass.
+func Sources() error {
 	root, err := moduleRoot()
 	if err != nil {
 		return err
