@@ -1,0 +1,72 @@
+package nervews
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"plexus/adapters/wsconn/wstest"
+	"plexus/domain/admission"
+)
+
+// closedDesk admits nobody.
+type closedDesk struct{ openDesk }
+
+func (closedDesk) Admit(context.Context, admission.Knock) admission.Verdict {
+	return admission.Refuse(admission.WebOrigin)
+}
+
+// TestEveryDefenceIsNeeded: each attack fails as the listener stands, and works
+// once its defence, and only that, is gone.
+func TestEveryDefenceIsNeeded(t *testing.T) {
+	const own = "127.0.0.1:9001"
+	strangers := func(net.Conn) (bool, error) { return false, nil }
+	for name, attack := range map[string]struct {
+		host, origin string
+		desk         Desk
+		peer         func(net.Conn) (bool, error)
+		without      func(*Server)
+	}{
+		"a rebinding page names its own host": {
+			"evil.example:9001", "", openDesk{}, nil,
+			func(s *Server) { s.hosts.Store(&hostRule{names: []string{own, "evil.example:9001"}}) },
+		},
+		"a web page opens a socket": {
+			own, "https://evil.example", closedDesk{}, nil,
+			func(s *Server) { s.desk = openDesk{} },
+		},
+		"another user of the machine connects": {
+			own, "", openDesk{}, strangers,
+			func(s *Server) { s.config.PeerIsOurs = nil },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, removed := range []bool{false, true} {
+				s := New(attack.desk, Config{Log: slog.New(slog.DiscardHandler), PeerIsOurs: attack.peer})
+				s.hosts.Store(&hostRule{names: []string{own}})
+				if removed {
+					attack.without(s)
+				}
+				r := wstest.UpgradeRequest(attack.host, "/")
+				if attack.origin != "" {
+					r.Header.Set("Origin", attack.origin)
+				}
+				p, response := wstest.Pipe(s, r)
+				if p != nil {
+					_ = p.Close()
+				}
+				if got := response.StatusCode == http.StatusSwitchingProtocols; got != removed {
+					t.Errorf("defence removed: %v, answered %d", removed, response.StatusCode)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				if err := s.Shutdown(ctx); err != nil {
+					t.Errorf("shutdown: %v", err)
+				}
+			}
+		})
+	}
+}
