@@ -226,7 +226,7 @@ func (w *Words) lists() {
 func (w *Words) tables() {
 	w.Causes = map[string]string{
 		"wrong_host": "Wrong host name", "proxied": "Came through a proxy", "foreign_user": "Another user of this machine",
-		"web_origin": "A web page", "no_token": "No host token", "no_key": "No key", "wrong_offer": "Key of the wrong form",
+		"web_origin": "A web page", "no_token": "No host token", "no_master": "No master token", "no_key": "No key", "wrong_offer": "Key of the wrong form",
 		"key_waiting": "Waiting to be allowed", "key_blocked": "Removed by you", "store_failed": "The list could not be read",
 		"too_many": "Too many connections",
 	}

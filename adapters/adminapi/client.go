@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"plexus/domain/secret"
 )
 
 // maxAnswer bounds what the client reads, in bytes.
@@ -20,17 +22,45 @@ const maxAnswer = 16 << 20
 const clientLimit = 30 * time.Second
 
 // ErrUnreachable: nobody could be asked; nothing was sent.
-var ErrUnreachable = errors.New("the admin socket does not answer")
+var ErrUnreachable = errors.New("the host does not answer")
+
+// ErrTokenRefused: the host does not take the master token.
+var ErrTokenRefused = errors.New("the host does not take the master token of this data directory")
 
 // Client asks a running host. Every method makes one request, and fails with
 // ErrUnreachable when there is no host to ask.
-type Client struct{ http *http.Client }
+type Client struct {
+	http *http.Client
+	base string      // URL before the paths of this package
+	key  secret.Text // sent as a bearer; may be none
+}
 
 // NewClient builds a client over dial, which has to make sure that the socket
 // and its listener belong to the owner's account.
 func NewClient(dial func(ctx context.Context) (net.Conn, error)) *Client {
-	return &Client{http: &http.Client{
+	return &Client{http: httpClient(dial), base: "http://plexus"}
+}
+
+// NewTCPClient builds a client of the owner's page at address, host:port, which
+// takes the master token. The caller makes sure that the host has that port. A
+// host that does not take the token is ErrTokenRefused.
+func NewTCPClient(address string, master secret.Text) *Client {
+	dial := func(ctx context.Context) (net.Conn, error) {
+		var dialer net.Dialer
+		conn, err := dialer.DialContext(ctx, "tcp", address)
+		if err != nil {
+			return nil, fmt.Errorf("connecting to the owner's page: %w", err)
+		}
+		return conn, nil
+	}
+	return &Client{http: httpClient(dial), base: "http://" + address + "/api", key: master}
+}
+
+func httpClient(dial func(ctx context.Context) (net.Conn, error)) *http.Client {
+	return &http.Client{
 		Timeout: clientLimit,
+		// The token is for this host alone, which never leads elsewhere.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 				conn, err := dial(ctx)
@@ -41,7 +71,7 @@ func NewClient(dial func(ctx context.Context) (net.Conn, error)) *Client {
 			},
 			DisableKeepAlives: true,
 		},
-	}}
+	}
 }
 
 // Status asks for the whole status.
@@ -125,9 +155,12 @@ func rowPath(id int64, verb string) string {
 }
 
 func call[T any](ctx context.Context, c *Client, method, path string) (value T, err error) {
-	req, err := http.NewRequestWithContext(ctx, method, "http://plexus"+path, nil)
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, nil)
 	if err != nil {
 		return value, fmt.Errorf("asking the host: %w", err)
+	}
+	if !c.key.Empty() {
+		req.Header.Set("Authorization", "Bearer "+c.key.Reveal())
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -139,6 +172,8 @@ func call[T any](ctx context.Context, c *Client, method, path string) (value T, 
 		return value, fmt.Errorf("reading the host's answer: %w", err)
 	}
 	switch resp.StatusCode {
+	case http.StatusUnauthorized:
+		return value, ErrTokenRefused
 	case http.StatusNoContent:
 		return value, nil
 	case http.StatusOK:

@@ -38,9 +38,14 @@ func routes() []route {
 		{"remove host", http.MethodPost, "hosts/remove", http.StatusSeeOther, false},
 		{"use model", http.MethodPost, "model/use", http.StatusSeeOther, false},
 		{"sign in", http.MethodPost, "/signin", http.StatusUnauthorized, false}, // with a wrong code
+		{"API", http.MethodGet, "/api/v1/status", http.StatusOK, false},
+		{"API, change", http.MethodPost, "/api/v1/token/rotate", http.StatusOK, false},
 		{"sign out", http.MethodPost, "signout", http.StatusSeeOther, false},
 	}
 }
+
+// api tells whether a route is for commands, which bring no sign of a browser.
+func (rt route) api() bool { return strings.HasPrefix(rt.path, apiRoot) }
 
 // attack changes an honest request. refused says whether a route must refuse it
 // with 403 and this cause; "" is for what has to pass.
@@ -84,7 +89,13 @@ func always(c admission.Cause) func(route) admission.Cause {
 func attacks() []attack {
 	foreign, passes := always(admission.WebOrigin), always("")
 	changesOrStream := func(rt route) admission.Cause {
-		if rt.method == http.MethodPost || rt.stream {
+		if rt.method == http.MethodPost || rt.stream || rt.api() {
+			return admission.WebOrigin
+		}
+		return ""
+	}
+	streamOrAPI := func(rt route) admission.Cause {
+		if rt.stream || rt.api() {
 			return admission.WebOrigin
 		}
 		return ""
@@ -104,7 +115,7 @@ func attacks() []attack {
 			}
 		}, passes},
 		{"curl", fetched("", ""), stream},
-		{"address typed or bookmark", fetched("none", "navigate"), stream},
+		{"address typed or bookmark", fetched("none", "navigate"), streamOrAPI},
 		{"link from another site", fetched("cross-site", "navigate"), changesOrStream},
 		{"link from another port", fetched("same-site", "navigate"), changesOrStream},
 		{"fetch without Origin from another site", fetched("cross-site", "no-cors"), foreign},
@@ -132,8 +143,8 @@ func attacks() []attack {
 	return list
 }
 
-// TestAttackMatrix sends every attack to every route with a right cookie, so that
-// nothing but the headers decides.
+// TestAttackMatrix sends every attack to every route with a right cookie, or to the
+// API with the right token, so that nothing but the headers decides.
 func TestAttackMatrix(t *testing.T) {
 	for _, rt := range routes() {
 		t.Run(rt.name, func(t *testing.T) {
@@ -160,6 +171,9 @@ func TestAttackMatrix(t *testing.T) {
 // request is an honest request of the route's kind.
 func (st *stage) request(rt route, b *browser) *http.Request {
 	path := rt.path
+	if rt.api() {
+		return st.command(rt.method, path)
+	}
 	if !strings.HasPrefix(path, "/") {
 		path = b.base + path
 	}
@@ -287,6 +301,16 @@ func TestEachDefenceIsNeeded(t *testing.T) {
 			return w.Code == http.StatusOK && !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") &&
 				h.Get("X-Frame-Options") == "" && h.Get("Cache-Control") == ""
 		}},
+		{"origin", "an extension that got hold of the token asks as the owner", func(st *stage, _ *browser) *http.Request {
+			r := st.command(http.MethodGet, "/api/v1/status")
+			fetched("none", "cors")(r)
+			return r
+		}, readsPage},
+		{"token", "another account asks where the system tells no peer", func(st *stage, _ *browser) *http.Request {
+			r := st.command(http.MethodGet, "/api/v1/status")
+			r.Header.Del("Authorization")
+			return r
+		}, readsPage},
 		{"session", "somebody who never signed in reads the devices", func(st *stage, _ *browser) *http.Request {
 			return st.page(base(strings.Repeat("0", prefixLength)) + "devices")
 		}, readsPage},

@@ -31,6 +31,7 @@ func (s *Site) defences() []defence {
 		{"origin", s.guardOrigin},
 		{"cross-origin", s.guardCrossOrigin},
 		{"headers", s.denyByDefault},
+		{"token", s.guardToken},
 		{"session", s.guardSession},
 	}
 }
@@ -144,7 +145,7 @@ func (s *Site) guardProxy(next http.Handler) http.Handler {
 // names. It comes after guardHost, so that r.Host is one of ours.
 func (s *Site) guardOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !fromHere(r) {
+		if !fromHere(r) || s.forAPI(r) && browserMade(r) {
 			s.refuse(w, r, admission.WebOrigin)
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -66,6 +67,9 @@ func (s *Site) routes() (http.Handler, error) {
 	mux.HandleFunc("POST "+session+"signout", s.signOut)
 	mux.HandleFunc("GET "+session+"events", s.events)
 	mux.HandleFunc("GET "+session, func(w http.ResponseWriter, r *http.Request) { s.failed(w, r, errNotHere) })
+	if s.API != nil {
+		mux.Handle(apiRoot, http.StripPrefix(strings.TrimSuffix(apiRoot, "/"), s.API))
+	}
 	return limitForms(mux), nil
 }
 

@@ -3,7 +3,7 @@
 // A request passes these defences in order, and the first that objects ends it:
 // a guard against panics, the Host header, marks of a proxy, the account of the
 // peer, Origin and Sec-Fetch, http.CrossOriginProtection, headers that deny
-// everything not needed, and the session. Every change is a POST that is answered by a redirect; pages
+// everything not needed, the token and the session. Every change is a POST that is answered by a redirect; pages
 // are drawn into memory before a byte is sent.
 //
 // What it needs of the host is in desks.go: Phones, which *host.Clients is,
@@ -18,6 +18,7 @@
 //	GET  /s/<32 hex>/                   overview
 //	GET  /s/<32 hex>/pair, devices, extensions, refused, sessions, events
 //	POST /s/<32 hex>/…                  see routes.go
+//	any  /api/…                         Config.API, for commands with the master token
 package adminweb
 
 import (
@@ -32,6 +33,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"plexus/domain/secret"
 	"plexus/ports"
 	"plexus/web"
 )
@@ -46,7 +48,7 @@ const (
 	writeLimit     = 30 * time.Second // one page, or one event
 )
 
-// Config wires a site. Every field but the last two is required.
+// Config wires a site. Every field down to Log is required.
 type Config struct {
 	Phones     Phones
 	Extensions Extensions
@@ -65,6 +67,11 @@ type Config struct {
 	// PeerIsOurs tells whether a connection comes from the owner's account; nil
 	// where the system cannot say.
 	PeerIsOurs func(net.Conn) (bool, error)
+	// API answers the owner's commands below /api/, which is cut off the path; nil
+	// where they have another way in. Then Master is not used.
+	API http.Handler
+	// Master is the hash of the token that every request to API has to bring.
+	Master secret.Hash
 }
 
 // Site is the owner's page.
@@ -88,6 +95,7 @@ func New(cfg Config) (*Site, error) {
 		"phones": cfg.Phones == nil, "extensions": cfg.Extensions == nil, "machine": cfg.Machine == nil,
 		"sessions": cfg.Sessions == nil, "sign-in": cfg.SignIn == nil, "QR encoder": cfg.QR == nil,
 		"words": cfg.Words.Lang == "", "clock": cfg.Now == nil, "random source": cfg.Random == nil, "logger": cfg.Log == nil,
+		"hash of the master token": cfg.API != nil && cfg.Master == secret.Hash{},
 	} {
 		if absent {
 			missing = append(missing, errors.New("owner's page: no "+name))

@@ -71,6 +71,7 @@ func newStage(t *testing.T, change ...func(*host.ClientOptions)) *stage {
 		Phones: st.clients, Extensions: st.door, Machine: st.machine, Sessions: st.sessions, SignIn: NewSignIn(st.clock, rand.Reader),
 		QR: fakeQR, Words: web.English(), Now: st.clock, Random: rand.Reader, Log: logger,
 		Changed: []func() <-chan struct{}{st.clients.Changed},
+		API:     http.HandlerFunc(answerCommand), Master: secret.New(masterText).Hash(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -90,6 +91,21 @@ func (st *stage) pass(d time.Duration) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.now = st.now.Add(d)
+}
+
+// masterText is the master token of a stage.
+const masterText = "0123456789abcdef0123456789abcdef"
+
+// answerCommand is an API that says what path it was asked, at length.
+func answerCommand(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.WriteString(w, r.URL.Path+strings.Repeat(".", 100))
+}
+
+// command is a request as the command line sends it.
+func (st *stage) command(method, path string) *http.Request {
+	r := httptest.NewRequestWithContext(st.t.Context(), method, "http://"+address+path, nil)
+	r.Header.Set("Authorization", scheme+masterText)
+	return r
 }
 
 // fakeQR draws a code that a test can read: one dark module.

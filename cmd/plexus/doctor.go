@@ -70,7 +70,7 @@ func (p *program) subject(ctx context.Context, dir, configPath string) (doctor.S
 		},
 		Client: cfg.clientAddr, Local: []string{cfg.adminAddr.String(), cfg.nerveAddr.String()},
 	}
-	if hostfiles.UnixSockets {
+	if p.unixSockets {
 		s.Sockets = []string{in(hostfiles.AdminSocketName), cfg.nerveSocket}
 	}
 	public := cfg.publicURL

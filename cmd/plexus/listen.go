@@ -27,8 +27,8 @@ type listeners struct {
 	adminSocket *hostfiles.PeerListener
 }
 
-// openListeners opens all of them or none.
-func openListeners(ctx context.Context, cfg config, dataDir string, log *slog.Logger, done *closers) (*listeners, error) {
+// openListeners opens all of them or none, and sockets only where there are any.
+func openListeners(ctx context.Context, cfg config, dataDir string, sockets bool, log *slog.Logger, done *closers) (*listeners, error) {
 	l := &listeners{}
 	var err error
 	if l.nerve, err = openTCP(ctx, cfg.nerveAddr, "--nerve-addr", done); err != nil {
@@ -41,7 +41,7 @@ func openListeners(ctx context.Context, cfg config, dataDir string, log *slog.Lo
 	if l.client, err = openTCP(ctx, cfg.clientAddr, "--client-addr", done); err != nil {
 		return nil, err
 	}
-	if !hostfiles.UnixSockets {
+	if !sockets {
 		return l, nil
 	}
 	if l.nerveSocket, err = openSocket(ctx, cfg.nerveSocket, "--nerve-socket", log, done); err != nil {

@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -32,9 +31,12 @@ type live struct {
 // startHost runs serve until the test ends and waits until it is ready.
 func startHost(t *testing.T, args ...string) *live {
 	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Fatal("the command line needs unix sockets")
-	}
+	return startHostWith(t, hostfiles.UnixSockets, args...)
+}
+
+// startHostWith starts a host on a system with or without Unix sockets.
+func startHostWith(t *testing.T, sockets bool, args ...string) *live {
+	t.Helper()
 	dir, environ := home(t)
 	environ = append(environ, "PLEXUS_MODEL_KIND=extractive", "PLEXUS_CLIENT_ADDR=127.0.0.1:0", "PLEXUS_ADMIN_ADDR=127.0.0.1:0") // no model that happens to run here
 	l := &live{dir: filepath.Join(dir, "data"), environ: environ}
@@ -42,7 +44,8 @@ func startHost(t *testing.T, args ...string) *live {
 	logs, stderr := io.Pipe()
 	code := make(chan int, 1)
 	go func() {
-		code <- run(ctx, append([]string{"serve", "--nerve-addr", "127.0.0.1:0", "--log-level", "debug"}, args...), environ, io.Discard, stderr)
+		p := &program{getenv: lookup(environ), environ: environ, stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr, unixSockets: sockets}
+		code <- p.execute(ctx, append([]string{"serve", "--nerve-addr", "127.0.0.1:0", "--log-level", "debug"}, args...))
 		_ = stderr.Close()
 	}()
 	ready := make(chan bool, 1)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"plexus/adapters/adminapi"
 	"plexus/adapters/adminweb"
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/qr"
@@ -16,13 +17,40 @@ import (
 	"plexus/web"
 )
 
-// pageServer is the server of the owner's page.
-func (i *instance) pageServer(ctx context.Context, h *host.Host) (stopper, error) {
+// ownerServers are the owner's page and the commands' way in: the admin socket or,
+// where there are no Unix sockets, the listener of the page.
+func (i *instance) ownerServers(ctx context.Context, h *host.Host) ([]stopper, error) {
+	cfg, err := i.pageConfig(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	admin := adminapi.NewServer(adminapi.Config{
+		Desk: h, Shelf: i.store.Pages(), Phones: i.clients, Owner: i.doorman, Status: i.statusSource(h),
+		TokenFile: i.store.token.Token.Path(), Log: i.log,
+	})
+	if !i.unixSockets {
+		cfg.API, cfg.Master = admin.Handler, i.store.master
+	}
+	site, err := adminweb.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	page := stopper{"owner's page", i.listeners.admin, site.Serve, site.Shutdown}
+	if i.unixSockets {
+		return []stopper{page, {"admin socket", i.listeners.adminSocket, untilClosed(admin), admin.Shutdown}}, nil
+	}
+	page.shutdown = func(ctx context.Context) error { // admin first: it lets go of what waits for a phone
+		return errors.Join(admin.Shutdown(ctx), site.Shutdown(ctx))
+	}
+	return []stopper{page}, nil
+}
+
+func (i *instance) pageConfig(ctx context.Context, h *host.Host) (adminweb.Config, error) {
 	signIn := adminweb.NewSignIn(time.Now, rand.Reader)
 	dir := filepath.Dir(i.places().NerveSocket(i.opts.dataDir))
 	var err error
 	if i.doorman, err = newDoorman(signIn, "http://"+i.listeners.admin.Addr().String()+"/", dir, i.log); err != nil {
-		return stopper{}, err
+		return adminweb.Config{}, err
 	}
 	i.done.add(i.doorman.close)
 	lookCtx, stopLooking := context.WithCancel(ctx)
@@ -44,11 +72,7 @@ func (i *instance) pageServer(ctx context.Context, h *host.Host) (stopper, error
 	if runtime.GOOS == "linux" {
 		cfg.PeerIsOurs = hostfiles.TCPPeerIsOursOrRoot // elsewhere nobody can tell
 	}
-	site, err := adminweb.New(cfg)
-	if err != nil {
-		return stopper{}, err
-	}
-	return stopper{"owner's page", i.listeners.admin, site.Serve, site.Shutdown}, nil
+	return cfg, nil
 }
 
 // opensBrowser is the default of --open-browser.

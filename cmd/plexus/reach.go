@@ -19,12 +19,14 @@ func (e *notRunningError) Error() string {
 	return fmt.Sprintf("no host is running (data directory %s). Start one with: plexus serve", e.dataDir)
 }
 
-// reach makes one call to the running host's admin socket.
+// reach makes one call to the running host: by its admin socket or, where the
+// system has none, by the listener of the owner's page with the master token.
 func reach[T any](ctx context.Context, dataDir string, call func(context.Context, *adminapi.Client) (T, error)) (T, error) {
-	client := adminapi.NewClient(func(ctx context.Context) (net.Conn, error) {
-		return hostfiles.DialUnix(ctx, filepath.Join(dataDir, hostfiles.AdminSocketName))
-	})
-	value, err := call(ctx, client)
+	client, err := adminClient(dataDir)
+	var value T
+	if err == nil {
+		value, err = call(ctx, client)
+	}
 	if errors.Is(err, adminapi.ErrUnreachable) && ctx.Err() == nil {
 		err = whyUnreachable(dataDir, err)
 	}
@@ -32,6 +34,34 @@ func reach[T any](ctx context.Context, dataDir string, call func(context.Context
 		err = ctx.Err()
 	}
 	return value, err
+}
+
+func adminClient(dataDir string) (*adminapi.Client, error) {
+	if run, err := hostfiles.ReadRun(dataDir); err == nil && run.AdminSocket == "" && run.Admin != "" {
+		return adminTCP(dataDir, run)
+	}
+	return adminapi.NewClient(func(ctx context.Context) (net.Conn, error) {
+		return hostfiles.DialUnix(ctx, filepath.Join(dataDir, hostfiles.AdminSocketName))
+	}), nil
+}
+
+// adminTCP looks at the lock first: run.json may be left from a crash, and the
+// token is not for whoever has the port now.
+func adminTCP(dataDir string, run hostfiles.Run) (*adminapi.Client, error) {
+	running, pid, err := hostfiles.HostRuns(dataDir)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("looking for the host: %w", err)
+	case !running:
+		return nil, &notRunningError{dataDir}
+	case pid != run.PID:
+		return nil, fmt.Errorf("%w: run.json is not of the host that has the lock", adminapi.ErrUnreachable)
+	}
+	master, err := hostfiles.LoadMasterToken(dataDir)
+	if err != nil {
+		return nil, err
+	}
+	return adminapi.NewTCPClient(run.Admin, master.Text), nil
 }
 
 // dialNerve connects to the host that runs on dataDir: by its NERVE socket or,
@@ -87,8 +117,6 @@ func whyUnreachable(dataDir string, cause error) error {
 		return errors.Join(cause, err)
 	case !running:
 		return &notRunningError{dataDir}
-	case !hostfiles.UnixSockets:
-		return fmt.Errorf("a host runs (process %d), but on this system no command can look after it yet. An extension gets in by the host token in its settings, or by nerve.allowed_origins", pid)
 	}
 	return fmt.Errorf("a host runs (process %d) but could not be asked; if it has only just started, try again: %w", pid, cause)
 }

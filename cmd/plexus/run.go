@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"plexus/adapters/hostfiles"
 	"plexus/domain/text"
 )
 
@@ -33,6 +34,7 @@ type program struct {
 	environ        []string // "NAME=value"
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	unixSockets    bool // the system has them; without, commands come by TCP
 }
 
 // usageError is a wrong command line: exit code 2.
@@ -68,7 +70,14 @@ func commands() []command {
 
 // run executes one command line and gives its exit code.
 func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
-	p := &program{getenv: lookup(environ), environ: environ, stdin: os.Stdin, stdout: stdout, stderr: stderr}
+	p := &program{
+		getenv: lookup(environ), environ: environ, stdin: os.Stdin, stdout: stdout, stderr: stderr,
+		unixSockets: hostfiles.UnixSockets,
+	}
+	return p.execute(ctx, args)
+}
+
+func (p *program) execute(ctx context.Context, args []string) int {
 	err := p.dispatch(ctx, args)
 	code := exitCode(err)
 	if code != exitDone && code != exitInterrupted {

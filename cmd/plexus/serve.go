@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"plexus/adapters/adminapi"
 	"plexus/adapters/hostfiles"
 	"plexus/domain/host"
 )
@@ -170,7 +169,7 @@ func (i *instance) start(ctx context.Context) ([]stopper, error) {
 		return nil, whyLocked(dir, err)
 	}
 	i.done.add(lock.Release)
-	if i.listeners, err = openListeners(ctx, cfg, dir, i.log, &i.done); err != nil {
+	if i.listeners, err = openListeners(ctx, cfg, dir, i.unixSockets, i.log, &i.done); err != nil {
 		return nil, err
 	}
 	if i.store, err = openStore(ctx, cfg, dir, i.log, &i.done); err != nil {
@@ -189,19 +188,8 @@ func (i *instance) start(ctx context.Context) ([]stopper, error) {
 		return nil, err
 	}
 	servers := append(nerveServers(cfg, h, i.listeners, i.log), clientServer(cfg, h, i.clients, i.listeners, i.log))
-	page, err := i.pageServer(ctx, h)
-	if err != nil {
-		return nil, err
-	}
-	servers = append(servers, page)
-	if i.listeners.adminSocket != nil {
-		admin := adminapi.NewServer(adminapi.Config{
-			Desk: h, Shelf: i.store.Pages(), Phones: i.clients, Owner: i.doorman, Status: i.statusSource(h),
-			TokenFile: i.store.token.Token.Path(), Log: i.log,
-		})
-		servers = append(servers, stopper{"admin socket", i.listeners.adminSocket, untilClosed(admin), admin.Shutdown})
-	}
-	return servers, nil
+	admin, err := i.ownerServers(ctx, h)
+	return append(servers, admin...), err
 }
 
 // untilClosed makes a clean end of an HTTP server no error.
@@ -249,7 +237,7 @@ func (i *instance) announce() error {
 		PID: os.Getpid(), Version: buildVersion(), DataDir: i.opts.dataDir,
 		Admin: i.listeners.admin.Addr().String(), Nerve: i.listeners.nerve.Addr().String(), Client: i.listeners.client.Addr().String(),
 	}
-	if hostfiles.UnixSockets {
+	if i.unixSockets {
 		run.NerveSocket = i.listeners.nerveSocket.Addr().String()
 		run.AdminSocket = i.listeners.adminSocket.Addr().String()
 	}

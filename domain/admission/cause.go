@@ -10,6 +10,7 @@ const (
 	ForeignUser Cause = "foreign_user" // another user of this machine
 	WebOrigin   Cause = "web_origin"   // a web page, or any other origin that can never pass
 	NoToken     Cause = "no_token"     // a native tool without a right host token
+	NoMaster    Cause = "no_master"    // a command without the right master token
 	NoKey       Cause = "no_key"       // an extension that offers no key
 	WrongOffer  Cause = "wrong_offer"  // a subprotocol that is no key of the right form
 	KeyWaiting  Cause = "key_waiting"  // an extension that the owner has not decided on
@@ -20,7 +21,7 @@ const (
 
 // Causes lists every cause, for tables and their tests.
 func Causes() []Cause {
-	return []Cause{WrongHost, Proxied, ForeignUser, WebOrigin, NoToken, NoKey, WrongOffer, KeyWaiting, KeyBlocked, StoreFailed, TooMany}
+	return []Cause{WrongHost, Proxied, ForeignUser, WebOrigin, NoToken, NoMaster, NoKey, WrongOffer, KeyWaiting, KeyBlocked, StoreFailed, TooMany}
 }
 
 // Advice is one plain sentence for the owner: what happened and what to do.
@@ -36,6 +37,8 @@ func (c Cause) Advice() string {
 		return "A web page tried to connect; web pages are never let in."
 	case NoToken:
 		return "A program tried to connect without the right host token; `plexus token path` says where the token is."
+	case NoMaster:
+		return "A program asked what only the owner's commands may, without the right master token; a command that you gave needs the data directory of this host."
 	case NoKey:
 		return "An extension offered no key; if you trust it, add its origin to allowed_origins in the configuration."
 	case WrongOffer:
