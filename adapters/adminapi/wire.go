@@ -1,7 +1,8 @@
 // Package adminapi is what the command line asks a running host: HTTP with JSON
-// over the admin socket in the data directory. Only the owner's account reaches
-// that socket; who listens and who connects is checked by the caller, which
-// brings the listener and the dialer.
+// over the admin socket in the data directory or, where there are no Unix sockets,
+// below /api of the owner's page. Only the owner's account reaches the socket, and
+// only the master token opens /api; both are checked by the caller, which brings
+// the listener and the dialer.
 //
 //	GET  /v1/status                        Status
 //	GET  /v1/extensions                    []Extension
