@@ -115,9 +115,6 @@ const (
 	overBudget      // likewise, for want of bytes or because replies are not taken
 )
 
-// fatal reports whether the connection must end.
-func (f fate) fatal() bool { return f == queueFull || f == overBudget }
-
 // describe gives the frame that carries m, still without its bytes, and without
 // the caption part of a fence. ok is false for a message that never goes through
 // an outbox.

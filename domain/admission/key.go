@@ -22,17 +22,6 @@ type KeyHash [sha256.Size]byte
 // HashKey hashes a key or token as it was offered.
 func HashKey(key string) KeyHash { return sha256.Sum256([]byte(key)) }
 
-// ParseKeyHash reads the 64 lower-case hex digits that Hex writes.
-func ParseKeyHash(s string) (KeyHash, error) {
-	var h KeyHash
-	b, err := hex.DecodeString(s)
-	if err != nil || len(b) != len(h) {
-		return KeyHash{}, fmt.Errorf("key hash: want %d hex digits", 2*len(h))
-	}
-	copy(h[:], b)
-	return h, nil
-}
-
 // Hex gives 64 lower-case hex digits.
 func (h KeyHash) Hex() string { return hex.EncodeToString(h[:]) }
 
