@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"plexus/domain/framing"
+	"plexus/domain/nova"
 	"plexus/domain/sessions"
 )
 
@@ -23,4 +24,13 @@ type AnswerSink interface {
 // Close never blocks, may be called often, and returns before the socket is gone.
 type NerveLink interface {
 	Close(reason sessions.CloseReason)
+}
+
+// PersonalLink is one client of the personal host. No method blocks; messages
+// arrive in the order of Send, unless the client is gone. Changed says that the
+// snapshot has at least this revision now: the link asks for a fresh one soon,
+// once for all changes of a moment.
+type PersonalLink interface {
+	Send(m nova.Message)
+	Changed(revision uint64)
 }

@@ -1,6 +1,7 @@
 package nova
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"plexus/domain/nova/jsonform"
@@ -38,6 +39,9 @@ var messageForms = map[string]messageForm{
 	"input.transcription":    {read: readMessage[Transcription]},
 	"clock.ping":             {read: readMessage[ClockPing], vital: vitalAll[ClockPing]},
 	"conversation.error":     {read: readMessage[ConversationError]},
+	"personal.state":         {read: readState, vital: vitalAll[PersonalState]},
+	"personal.result":        {read: readMessage[PersonalResult], vital: vitalText("request_id", id128u)},
+	"personal.error":         {read: readMessage[PersonalError]},
 	"project.state":          {read: readMessage[ProjectState], spoilt: noProposal},
 	"executor.state":         {read: readMessage[ExecutorState], vital: vitalText("executor", id256)},
 	"executor.approval":      {read: readMessage[ExecutorApproval], vital: vitalText("executor", id256), spoilt: noApproval},
@@ -70,6 +74,10 @@ func DecodeMessage(text []byte) (Message, error) {
 	m, err := form.read(jsonform.Read(text))
 	switch {
 	case err == nil:
+		if state, ok := m.(PersonalState); ok && state.Frame != nil {
+			state.Frame = json.RawMessage(text)
+			m = state
+		}
 		return m, nil
 	case form.spoilt != nil:
 		return form.spoilt(jsonform.Read(text)), nil
@@ -95,6 +103,20 @@ func openMessage(text []byte) (kind string, err error) {
 		}
 	}
 	return kind, f.Err()
+}
+
+// readState tells a whole state from its marker.
+func readState(f *jsonform.Form) (Message, error) {
+	var m PersonalState
+	m.form(f)
+	if reload := false; f.Has("reload_required") {
+		f.Bool("reload_required", &reload)
+		if reload {
+			return m, f.Err()
+		}
+	}
+	m.Frame = json.RawMessage{} // DecodeMessage has the text
+	return m, f.Err()
 }
 
 // readMessage reads the message M. P is *M.

@@ -102,12 +102,19 @@ func (m Transcription) message() former     { return &m }
 func (m ClockPing) message() former         { return &m }
 func (m ConversationError) message() former { return &m }
 
-// Append appends m as one text message of at most MaxText bytes. An error means
+// Append appends m as one text message of at most MaxText bytes, a personal.state
+// or personal.result of at most MaxPersonalText: what is longer becomes its
+// marker that the state has to be loaded again (nova-personal §9.5). An error means
 // that m breaks a bound, or with ErrTooLong that it is too long as a whole:
 // nothing was appended and nothing may be sent.
 func Append(dst []byte, m Message) ([]byte, error) {
-	if c, ok := m.(Caption); ok {
-		m = c.fitted()
+	switch whole := m.(type) {
+	case Caption:
+		m = whole.fitted()
+	case PersonalState:
+		return whole.append(dst, MaxPersonalText), nil
+	case PersonalResult:
+		return whole.append(dst, MaxPersonalText)
 	}
 	return seal(dst, m.Type(), MaxText, jsonform.Write(dst), m.message())
 }

@@ -104,6 +104,18 @@ func (f *Form) Verbatim(name string, v *json.RawMessage) {
 	}
 }
 
+// Value is any value that may be absent, kept as it is written.
+func (f *Form) Value(name string, v *json.RawMessage) {
+	raw, ok := f.begin(name, Omitted, len(*v) > 0)
+	switch {
+	case !ok:
+	case f.Reading():
+		*v = raw
+	default:
+		f.out = append(f.out, *v...)
+	}
+}
+
 // object runs a schema over a nested object.
 func (f *Form) object(name string, raw json.RawMessage, schema func(*Form)) {
 	if f.err != nil {
