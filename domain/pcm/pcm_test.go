@@ -117,7 +117,7 @@ func FuzzParseWAV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte) {
 		samples, err := pcm.ParseWAV(file)
 		if err == nil && (len(samples) == 0 || len(samples)%2 != 0 || !bytes.Contains(file, samples)) {
-			t.Errorf("%d samples bytes from %d", len(samples), len(file))
+			t.Errorf("%d bytes of samples from %d", len(samples), len(file))
 		}
 	})
 }

@@ -49,6 +49,7 @@ func table() []row {
 		{"domain/nova", []string{"domain/nova/jsonform", "domain/secret"}, pureStd, nil, leaf},
 		{"domain/nova/jsonform", nil, pureStd, nil, "how members are read and written is no message's business"},
 		{"domain/playback", nil, pureStd, nil, leaf},
+		{"domain/pcm", nil, pureStd, nil, leaf},
 		{"domain/sessions", []string{"domain/framing", "domain/nova", "domain/secret"}, pureStd, nil, leaf},
 		{"domain/pages", []string{"domain/text", "domain/framing"}, pureStd, nil, leaf},
 		{"domain/answers", []string{"domain/text", "domain/pages", "domain/framing"}, pureStd, nil, leaf},
