@@ -7,7 +7,7 @@ import (
 	"plexus/domain/nova/jsonform"
 )
 
-// Unknown is a message of a type that this side does not know. or one
+// Unknown is a message of a type that this side does not know, or one
 // that a client passes over because its content makes no sense. Append refuses
 // it.
 type Unknown struct{ Name string }
