@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,6 +45,31 @@ func TestScriptedModel_Contract(t *testing.T) {
 		}
 		return model
 	})
+}
+
+func TestTranscriber_Contract(t *testing.T) {
+	portstest.Transcriber(t, func(_ *testing.T, s portstest.TranscriberScript) ports.Transcriber {
+		transcriber := &Transcriber{Text: s.Text}
+		if s.Fault {
+			transcriber.Err = ports.ErrTranscriberUnavailable
+		}
+		if s.Hang {
+			transcriber.Wait = UntilCancelled
+		}
+		return transcriber
+	})
+}
+
+func TestTranscriber_RecordsWhatItWasGiven(t *testing.T) {
+	transcriber := &Transcriber{}
+	pcm := []byte{1, 2}
+	if _, err := transcriber.Transcribe(t.Context(), pcm); err != nil {
+		t.Fatal(err)
+	}
+	pcm[0] = 9
+	if calls := transcriber.Calls(); len(calls) != 1 || !slices.Equal(calls[0], []byte{1, 2}) {
+		t.Errorf("recorded %v", calls)
+	}
 }
 
 func TestScriptedModel_KeepsItsRate(t *testing.T) {
