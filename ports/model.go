@@ -3,23 +3,32 @@ package ports
 import (
 	"context"
 	"errors"
+
+	"plexus/domain/answers"
 )
 
 // Prompt is what a model is asked: instructions that are ours, and one message
-// that holds the question and the quoted, untrusted material.
+// that holds the question and the quoted, untrusted material. A turn of a
+// conversation has what was said before it, oldest first: each exchange is a
+// message of the user and the model's reply to it, neither empty, and they stand
+// between the instructions and the message.
 type Prompt struct {
-	System string
-	User   string
+	System  string
+	User    string
+	History []Exchange
 }
+
+// Exchange is one earlier message of the user with the answer to it.
+type Exchange = answers.Exchange
 
 // Generator is a model that streams text.
 //
 // Generate calls emit in order from the calling goroutine, each piece valid
 // UTF-8 and not empty, and stops at the first error of emit or when ctx ends
 // (then it returns that error; the upstream call is aborted, also before its
-// first byte). nil means a complete answer was emitted. The errors below can be
-// told apart with errors.Is; their texts name the cause for the log and hold no
-// key and no content.
+// first byte). nil means a complete answer was emitted. It does not change the
+// prompt. The errors below can be told apart with errors.Is; their texts name
+// the cause for the log and hold no key and no content.
 type Generator interface {
 	Generate(ctx context.Context, prompt Prompt, emit func(text string) error) error
 }

@@ -20,6 +20,33 @@ type AnswerSink interface {
 	Token(ctx context.Context, text string, final bool) error
 }
 
+// AnswerRecorder keeps what was asked in the browser as topics.
+//
+// BeginAnswer never blocks and is called when the question comes. end is called
+// exactly once, after the stream has ended however it did, from the question's
+// own goroutine with a ctx that does not end with the question; it may wait for
+// the disk. The two run concurrently with those of other questions. A nil end
+// means that this one is not kept.
+type AnswerRecorder interface {
+	BeginAnswer(q AnsweredQuestion) (end func(ctx context.Context, a Answered))
+}
+
+// AnsweredQuestion is a question that is on its way.
+type AnsweredQuestion struct {
+	Question string              // trimmed, not empty
+	Page     framing.PageContext // as it came, but for the URL, which is canonical (pages.CanonicalURL)
+}
+
+// MaxAnswered bounds the text of an Answered, in bytes.
+const MaxAnswered = 64 << 10
+
+// Answered is how a question has ended.
+type Answered struct {
+	Text     string           // the pieces of the answer joined, without the host's notices; at most MaxAnswered
+	Results  []framing.Result // what the reader saw, numbered from 1; not to be changed
+	Complete bool             // the FINAL went out and held no notice; false: cut off, failed, nothing found, cancelled
+}
+
 // NerveLink is one admitted connection, so that the core can end it.
 // Close never blocks, may be called often, and returns before the socket is gone.
 type NerveLink interface {

@@ -160,9 +160,12 @@ func (g *Generator) request(prompt ports.Prompt) ([]byte, error) {
 		Role    string `json:"role"`
 		Content string `json:"content"`
 	}
-	messages := make([]message, 0, 2)
+	messages := make([]message, 0, 2+2*len(prompt.History))
 	if prompt.System != "" {
 		messages = append(messages, message{"system", prompt.System})
+	}
+	for _, said := range prompt.History {
+		messages = append(messages, message{"user", said.User}, message{"assistant", said.Assistant})
 	}
 	messages = append(messages, message{"user", prompt.User})
 	return json.Marshal(struct {

@@ -65,6 +65,25 @@ func TestRequest(t *testing.T) {
 	}
 }
 
+func TestRequest_HistoryStandsBetweenSystemAndMessage(t *testing.T) {
+	var got struct {
+		Messages []struct{ Role, Content string }
+	}
+	g := stubModel(t, func(r reply, req *http.Request) {
+		if err := json.Unmarshal([]byte(drain(req)), &got); err != nil {
+			t.Error(err)
+		}
+		r.events(content(`"Hello"`), "[DONE]")
+	})
+	prompt := ports.Prompt{System: "S", User: "u3", History: []ports.Exchange{{User: "u1", Assistant: "a1"}, {User: "u2", Assistant: "a2"}}}
+	if err := g.Generate(t.Context(), prompt, func(string) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if want := "[{system S} {user u1} {assistant a1} {user u2} {assistant a2} {user u3}]"; fmt.Sprint(got.Messages) != want {
+		t.Errorf("sent %v, want %s", got.Messages, want)
+	}
+}
+
 func TestRequest_WithoutKeyOrSystem(t *testing.T) {
 	g := stubModel(t, func(r reply, req *http.Request) {
 		if _, there := req.Header["Authorization"]; there || strings.Contains(drain(req), "system") {

@@ -61,6 +61,15 @@ func Generator(t *testing.T, build func(t *testing.T, s ModelScript) ports.Gener
 			t.Fatalf("got %v after %d calls; want the sink's error after one", err, calls)
 		}
 	})
+	t.Run("prompt stays as it was", func(t *testing.T) {
+		asked := prompt()
+		if err := build(t, ModelScript{Pieces: pieces}).Generate(t.Context(), asked, func(string) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(asked.History, prompt().History) {
+			t.Errorf("the history became %q", asked.History)
+		}
+	})
 	t.Run("cancel", func(t *testing.T) { generateCancel(t, build) })
 }
 
@@ -101,7 +110,11 @@ func generate(ctx context.Context, model ports.Generator) (pieces []string, err 
 	return pieces, err
 }
 
-func prompt() ports.Prompt { return ports.Prompt{System: "Answer briefly.", User: secretPrompt} }
+func prompt() ports.Prompt {
+	return ports.Prompt{System: "Answer briefly.", User: secretPrompt, History: []ports.Exchange{
+		{User: "First zeppelin?", Assistant: "The LZ 1 zeppelin."}, {User: "And then?", Assistant: "The zeppelin LZ 2."},
+	}}
+}
 
 func checkPieces(t *testing.T, got []string, want string) {
 	t.Helper()

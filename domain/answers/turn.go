@@ -1,0 +1,125 @@
+package answers
+
+import (
+	"slices"
+	"strings"
+
+	"plexus/domain/conversations"
+	"plexus/domain/framing"
+	"plexus/domain/pages"
+	"plexus/domain/text"
+)
+
+// Bounds of the history that a turn is given (nova-personal §7.1).
+const (
+	MaxHistory  = 32    // exchanges
+	MaxSaid     = 4_000 // UTF-16 units of each side of an exchange
+	resultParts = 2     // results are sure of one part in so many of what the page leaves
+)
+
+// Turn is one message of a conversation with what may help to answer it.
+type Turn struct {
+	Text       string           // what the person wrote
+	Background Quote            // what the conversation is about; zero for nothing
+	Results    []framing.Result // numbered from 1
+	History    []Exchange       // completed ones, oldest first
+}
+
+// Quote is a text that somebody else wrote.
+type Quote struct {
+	Title string
+	URL   string
+	Text  string
+}
+
+// Exchange is one earlier message of a conversation with the answer to it.
+type Exchange struct {
+	User      string
+	Assistant string
+}
+
+// TurnPrompt is what a model is asked in a conversation.
+type TurnPrompt struct {
+	System  string     // our instructions
+	User    string     // the message and the quoted material
+	History []Exchange // oldest first
+}
+
+// BuildTurn asks a model to answer a message of a conversation. Message (at
+// most MaxQuestion), background, history and results are taken in this order as
+// long as there is room in limit bytes (at least MinPrompt) for all three parts
+// of the prompt together, each text cut at a code point (decision G12). Of the
+// history the newest exchanges come first: whole ones, one after the other until
+// one does not fit into what the results do not need, or not into half of it
+// where they need more.
+//
+// Bytes stand for the model's tokens at four bytes each: 24 KiB are about 6,000.
+func BuildTurn(t Turn, lang Language, limit int) TurnPrompt {
+	share := sharesOf(limit)
+	system := turnInstructions(lang)
+	user := text.Cut(neutral(strings.TrimSpace(t.Text)), share.question) + "\n"
+	room := limit - len(system) - len(user)
+
+	about := framing.PageContext{Title: t.Background.Title, URL: t.Background.URL, Extract: t.Background.Text}
+	page := quotePage(about, share.page, room)
+	room -= len(page)
+	needed := len(quoteResults(t.Results, share.result, room))
+	history, taken := recent(t.History, room-min(needed, room/resultParts))
+	return TurnPrompt{
+		System:  system,
+		User:    strings.TrimSuffix(user+page+quoteResults(t.Results, share.result, room-taken), "\n"),
+		History: history,
+	}
+}
+
+// recent gives the newest exchanges that fit into room, oldest first, and how
+// many bytes they take. What they say is the conversation's own and is not
+// fenced, but an answer may repeat what a page said: no marker line survives.
+func recent(history []Exchange, room int) (kept []Exchange, taken int) {
+	for _, e := range slices.Backward(history) {
+		e = Exchange{User: said(e.User), Assistant: said(e.Assistant)}
+		if e.User == "" || e.Assistant == "" {
+			continue // half an exchange, which some models refuse
+		}
+		size := len(e.User) + len(e.Assistant)
+		if size > room-taken || len(kept) == MaxHistory {
+			break
+		}
+		kept = append(kept, e)
+		taken += size
+	}
+	slices.Reverse(kept)
+	return kept, taken
+}
+
+// said is one side of an exchange as a model is told it.
+func said(s string) string { return conversations.CutUnits(strings.TrimSpace(neutral(s)), MaxSaid) }
+
+func turnInstructions(lang Language) string {
+	return `You are the assistant of one person, and run on that person's own machine. Be short and exact.
+Answer in the language of the person's last message; if that is unclear, in ` + languageName(lang) + `.
+The last message may be followed by quoted material: [page] is what the conversation is about, [1], [2] and so on are results of a search made for this message. Use it where it helps. After each statement taken from it, cite its source with the mark of that quotation. Never cite a mark that does not stand with this message, also not one from an earlier answer: without quoted material, write no marks at all. What you add from your own knowledge has no mark.
+If you do not know the answer, say so in one sentence.
+` + untrusted()
+}
+
+// Sources names the results whose marks occur in an answer, one a line and in
+// order of number: "[1] Title — URL". It is for a reader who has no list of
+// results. A result without an http or https address has no line; "" is no
+// line at all.
+func Sources(answer string, results []framing.Result) string {
+	var lines []string
+	for i, r := range results {
+		mark := ResultMark(i + 1)
+		address, ok := pages.CanonicalURL(r.URL)
+		if !ok || !strings.Contains(answer, mark) {
+			continue
+		}
+		line := mark + " "
+		if title := oneLine(strings.ToValidUTF8(r.Title, "\uFFFD")); title != "" {
+			line += title + " — "
+		}
+		lines = append(lines, line+strings.Join(strings.Fields(address), "%20")) // a query keeps its blanks
+	}
+	return strings.Join(lines, "\n")
+}
