@@ -1,0 +1,8 @@
+//go:build !unix
+
+package recognizer
+
+import "os/exec"
+
+// ownGroup leaves it at the program itself: there are no process groups here.
+func ownGroup(*exec.Cmd) (killAll func()) { return func() {} }

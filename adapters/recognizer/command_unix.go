@@ -1,0 +1,23 @@
+//go:build unix
+
+package recognizer
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// ownGroup makes cmd the leader of a process group of its own, which the end of
+// its context kills as a whole, and gives what kills those that outlive it.
+func ownGroup(cmd *exec.Cmd) (killAll func()) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	kill := func() error {
+		if syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) != nil {
+			return os.ErrProcessDone // nobody of them is left, which is the rule
+		}
+		return nil
+	}
+	cmd.Cancel = kill
+	return func() { _ = kill() }
+}
