@@ -20,6 +20,7 @@ type Deps struct {
 	Search     ports.SearchProvider // nil: no service, the page index alone
 	Model      ports.Generator      // nil: extractive answers
 	Index      ports.PageIndex      // nil: switched off
+	Recorder   ports.AnswerRecorder // nil: nothing is recorded
 	Extensions ports.ExtensionRegistry
 	Token      ports.TokenKeeper
 	Now        func() time.Time

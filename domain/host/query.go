@@ -10,6 +10,7 @@ import (
 	"plexus/domain/answers"
 	"plexus/domain/framing"
 	"plexus/domain/pages"
+	"plexus/domain/text"
 	"plexus/ports"
 )
 
@@ -28,6 +29,7 @@ type Question struct {
 func (h *Host) AnswerQuery(ctx context.Context, q Question, sink ports.AnswerSink) {
 	q.Query.Query = strings.TrimSpace(q.Query.Query)
 	a := &answering{host: h, q: q.Query, asker: q.Asker, sink: sink, began: h.deps.Now()}
+	a.record = h.beginRecord(q.Query)
 	if err := guard("answering", func() error { return a.run(ctx) }); err != nil {
 		a.fail(ctx, err)
 	}
@@ -41,6 +43,7 @@ func (h *Host) AnswerQuery(ctx context.Context, q Question, sink ports.AnswerSin
 			hl.cancelled++
 		}
 	})
+	a.endRecord(ctx)
 }
 
 // answering is one question on its way.
@@ -57,6 +60,8 @@ type answering struct {
 	sinkErr      error // the sink refused; nothing more may be sent
 	counted      bool  // as answered, which holds once it has ended too
 	ended        bool  // the final token has gone out
+
+	record *record // nil: not recorded
 }
 
 // run gives an error only when nothing more may or can be sent.
@@ -94,15 +99,14 @@ func (a *answering) fail(ctx context.Context, err error) {
 
 // answer sends the pieces of the answer and gives the text of the final token.
 func (a *answering) answer(ctx context.Context) (final string, err error) {
-	switch {
-	case a.q.Query == "" || a.host.opts.NoAnswers:
+	if a.q.Query == "" || a.host.opts.NoAnswers {
 		return "", nil
-	case a.host.deps.Model == nil:
-		return a.extract(ctx, answers.NothingFound)
 	}
-	err = a.generate(ctx)
+	prompt := answers.BuildPrompt(a.q.Query, a.q.Context, a.results, a.host.opts.Language, a.host.opts.MaxPrompt)
+	err = a.host.Generate(ctx, ports.Prompt{System: prompt.System, User: prompt.User},
+		func(piece string) error { return a.token(ctx, piece) })
 	switch {
-	case err == nil && a.emitted:
+	case err == nil:
 		return "", nil
 	case a.sinkErr != nil:
 		return "", a.sinkErr
@@ -110,12 +114,6 @@ func (a *answering) answer(ctx context.Context) (final string, err error) {
 		return "", ctx.Err()
 	case errors.Is(err, ports.ErrNoModel) && !a.emitted:
 		return a.extract(ctx, answers.NothingFound)
-	}
-	if err == nil {
-		err = ports.ErrModelEmpty
-	}
-	a.host.noteModelFailure(err)
-	switch {
 	case a.emitted:
 		return a.notice(answers.Interrupted), nil
 	case errors.Is(err, ports.ErrModelEmpty):
@@ -124,17 +122,46 @@ func (a *answering) answer(ctx context.Context) (final string, err error) {
 	return a.extract(ctx, answers.ModelFailed)
 }
 
-// generate streams the model's answer, when it is this question's turn.
-func (a *answering) generate(ctx context.Context) error {
-	prompt := answers.BuildPrompt(a.q.Query, a.q.Context, a.results, a.host.opts.Language, a.host.opts.MaxPrompt)
-	if err := a.host.generations.enter(ctx); err != nil {
+// Generate streams the model's text, when its turn has come among all that want
+// one. Its contract is that of ports.Generator; in addition it gives
+// ports.ErrNoModel where answers are switched off, and an error of its own for a
+// model that panics. A failure of the model is logged and counts in Health.
+func (h *Host) Generate(ctx context.Context, prompt ports.Prompt, emit func(text string) error) error {
+	if h.deps.Model == nil || h.opts.NoAnswers {
+		return ports.ErrNoModel
+	}
+	if err := h.generations.enter(ctx); err != nil {
 		return err
 	}
-	defer a.host.generations.leave()
-	return guard("model", func() error {
-		return a.host.deps.Model.Generate(ctx, ports.Prompt{System: prompt.System, User: prompt.User},
-			func(piece string) error { return a.token(ctx, piece) })
+	defer h.generations.leave()
+	var refused error // what emit said
+	emitted := false
+	err := guard("model", func() error {
+		return h.deps.Model.Generate(ctx, prompt, func(piece string) error {
+			if piece == "" {
+				return ctx.Err()
+			}
+			if refused == nil {
+				refused = emit(piece)
+			}
+			emitted = emitted || refused == nil
+			return refused
+		})
 	})
+	switch {
+	case refused != nil:
+		return refused
+	case err == nil && emitted:
+		return nil
+	case ctx.Err() != nil && !panicked(err):
+		return ctx.Err()
+	case errors.Is(err, ports.ErrNoModel) && !emitted:
+		return err
+	case err == nil:
+		err = ports.ErrModelEmpty
+	}
+	h.noteModelFailure(err)
+	return err
 }
 
 // extract sends the extractive answer. Where a model has failed the final token
@@ -164,13 +191,11 @@ func (a *answering) notice(kind answers.NoticeKind) string {
 }
 
 func (a *answering) token(ctx context.Context, piece string) error {
-	if piece == "" {
-		return ctx.Err()
-	}
 	if err := a.send(ctx, func() error { return a.sink.Token(ctx, piece, false) }); err != nil {
 		return err
 	}
 	a.emitted = true
+	a.record.add(piece)
 	return nil
 }
 
@@ -180,6 +205,7 @@ func (a *answering) end(ctx context.Context, final string) error {
 		return a.sink.Token(ctx, final, true)
 	})
 	a.ended = err == nil
+	a.record.ended(a.ended && final == "")
 	return err
 }
 
@@ -227,6 +253,66 @@ func (a *answering) index(ctx context.Context) error {
 		a.host.logFailure("a page was not indexed", err)
 	}
 	return ctx.Err()
+}
+
+// record is what is kept of a question's answer. A nil one keeps nothing.
+type record struct {
+	text  strings.Builder
+	full  bool // the text has been cut
+	whole bool // the final token went out and held no notice
+	end   func(context.Context, ports.Answered)
+}
+
+// beginRecord gives nil for what is not recorded: a question without words or
+// without a page that may be kept.
+func (h *Host) beginRecord(q framing.SearchQuery) *record {
+	address, ok := pages.CanonicalURL(q.Context.URL)
+	if h.deps.Recorder == nil || q.Query == "" || !ok {
+		return nil
+	}
+	q.Context.URL = address
+	r := &record{}
+	err := guard("recorder", func() error {
+		r.end = h.deps.Recorder.BeginAnswer(ports.AnsweredQuestion{Question: q.Query, Page: q.Context})
+		return nil
+	})
+	if err != nil {
+		h.logFailure("a question was not recorded", err)
+	}
+	if r.end == nil {
+		return nil
+	}
+	return r
+}
+
+func (r *record) add(piece string) {
+	if r == nil || r.full {
+		return
+	}
+	kept := text.Cut(piece, ports.MaxAnswered-r.text.Len())
+	r.full = kept != piece
+	r.text.WriteString(kept)
+}
+
+func (r *record) ended(whole bool) {
+	if r != nil {
+		r.whole = whole
+	}
+}
+
+// endRecord keeps the answer, also that of a question whose ctx has ended.
+func (a *answering) endRecord(ctx context.Context) {
+	if a.record == nil {
+		return
+	}
+	answered := ports.Answered{Text: a.record.text.String(), Results: a.results, Complete: a.record.whole}
+	err := guard("recorder", func() error {
+		a.record.end(context.WithoutCancel(ctx), answered)
+		return nil
+	})
+	if err != nil {
+		a.host.logFailure("an answer was not recorded", err)
+	}
 }
 
 func (h *Host) noteModelFailure(err error) {

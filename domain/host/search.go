@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"plexus/domain/answers"
@@ -15,7 +16,11 @@ import (
 // found" and must stay true.
 func (a *answering) search(ctx context.Context) error {
 	if a.q.Query != "" {
-		if err := a.find(ctx); err != nil {
+		var err error
+		a.results, a.searchFailed, err = a.host.find(ctx, sought{
+			text: a.q.Query, reader: a.asker, page: a.q.Context.URL, limit: a.q.MaxResults,
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -37,67 +42,91 @@ func (a *answering) search(ctx context.Context) error {
 // sinceBegan is wall-clock time, which may have been set back.
 func (a *answering) sinceBegan() time.Duration { return max(a.host.deps.Now().Sub(a.began), 0) }
 
-// find asks the service, then the page index for the room that is left.
-func (a *answering) find(ctx context.Context) error {
-	service, err := a.askService(ctx)
+// Find looks for what may help to answer a text of the owner, as a question of
+// the browser does: the search service first, then the page index, which the
+// owner sees all of. excludeURL is the page that is at hand already; "" for
+// none. There are at most limit results, best first, and none for a blank text.
+// A service that fails is logged and counts in Health; an error means that ctx
+// has ended.
+func (h *Host) Find(ctx context.Context, text, excludeURL string, limit int) ([]framing.Result, error) {
+	s := sought{text: strings.TrimSpace(text), reader: pages.Owner, page: excludeURL, limit: min(limit, framing.MaxResults)}
+	if s.text == "" || s.limit < 1 {
+		return nil, ctx.Err()
+	}
+	found, _, err := h.find(ctx, s)
+	return found, err
+}
+
+// sought is what is looked for, and on whose behalf.
+type sought struct {
+	text   string // trimmed, not empty
+	reader string // the extension's origin, or pages.Owner
+	page   string // URL of the page at hand
+	limit  int    // at most framing.MaxResults
+}
+
+// find asks the service, then the page index for the room that is left. failed
+// says that an empty list does not mean "nothing found". An error means that ctx
+// has ended.
+func (h *Host) find(ctx context.Context, s sought) (found []framing.Result, failed bool, err error) {
+	service, failed, err := h.askService(ctx, s)
 	if err != nil {
-		return err
+		return nil, failed, err
 	}
-	current, _ := pages.CanonicalURL(a.q.Context.URL)
+	s.page, _ = pages.CanonicalURL(s.page)
 	var local []framing.Result
-	if len(service) < a.q.MaxResults {
-		if local, err = a.askIndex(ctx, current); err != nil {
-			return err
+	if len(service) < s.limit {
+		var indexFailed bool
+		if local, indexFailed, err = h.askIndex(ctx, s); err != nil {
+			return nil, failed, err
 		}
+		failed = failed || indexFailed && h.deps.Search == nil
 	}
-	a.results = answers.Merge(service, local, current, a.q.MaxResults)
-	return nil
+	return answers.Merge(service, local, s.page, s.limit), failed, nil
 }
 
 // askService gives an error only when ctx has ended.
-func (a *answering) askService(ctx context.Context) (found []framing.Result, err error) {
-	if a.host.deps.Search == nil {
-		return nil, nil
+func (h *Host) askService(ctx context.Context, s sought) (found []framing.Result, failed bool, err error) {
+	if h.deps.Search == nil {
+		return nil, false, nil
 	}
-	if err := a.host.searches.enter(ctx); err != nil {
-		return nil, err
+	if err := h.searches.enter(ctx); err != nil {
+		return nil, false, err
 	}
-	defer a.host.searches.leave()
+	defer h.searches.leave()
 	err = guard("search service", func() (err error) {
-		found, err = a.host.deps.Search.Search(ctx, ports.SearchRequest{Query: a.q.Query, Limit: a.q.MaxResults})
+		found, err = h.deps.Search.Search(ctx, ports.SearchRequest{Query: s.text, Limit: s.limit})
 		return err
 	})
 	switch {
 	case ctx.Err() != nil && !panicked(err):
-		return nil, ctx.Err()
+		return nil, false, ctx.Err()
 	case err != nil:
-		a.searchFailed = true
-		a.host.note(func(hl *health) { hl.searchFailure.add(a.host.deps.Now(), err) })
-		a.host.logFailure("the search service failed", err)
-		return nil, nil
+		h.note(func(hl *health) { hl.searchFailure.add(h.deps.Now(), err) })
+		h.logFailure("the search service failed", err)
+		return nil, true, nil
 	}
-	return found, nil
+	return found, false, nil
 }
 
 // askIndex gives an error only when ctx has ended. It asks for more than there
 // is room for, because some may be in the list already.
-func (a *answering) askIndex(ctx context.Context, current string) (found []framing.Result, err error) {
-	if a.host.deps.Index == nil {
-		return nil, nil
+func (h *Host) askIndex(ctx context.Context, s sought) (found []framing.Result, failed bool, err error) {
+	if h.deps.Index == nil {
+		return nil, false, nil
 	}
 	err = guard("page index", func() (err error) {
-		found, err = a.host.deps.Index.SearchPages(ctx, ports.PageQuery{
-			Text: a.q.Query, Reader: a.asker, Shared: a.host.opts.IndexShared, ExcludeURL: current, Limit: framing.MaxResults,
+		found, err = h.deps.Index.SearchPages(ctx, ports.PageQuery{
+			Text: s.text, Reader: s.reader, Shared: h.opts.IndexShared, ExcludeURL: s.page, Limit: framing.MaxResults,
 		})
 		return err
 	})
 	switch {
 	case ctx.Err() != nil && !panicked(err):
-		return nil, ctx.Err()
+		return nil, false, ctx.Err()
 	case err != nil:
-		a.searchFailed = a.searchFailed || a.host.deps.Search == nil
-		a.host.logFailure("the page index could not be searched", err)
-		return nil, nil
+		h.logFailure("the page index could not be searched", err)
+		return nil, true, nil
 	}
-	return found, nil
+	return found, false, nil
 }
