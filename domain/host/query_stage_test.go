@@ -96,6 +96,7 @@ type stage struct {
 	search *memory.ScriptedSearch
 	model  *memory.ScriptedModel
 	index  *tapedIndex
+	record ports.AnswerRecorder
 	opts   Options
 	now    func() time.Time
 	log    *bytes.Buffer
@@ -140,6 +141,7 @@ func (s *stage) host(t *testing.T) *Host {
 	if s.index != nil {
 		deps.Index = s.index
 	}
+	deps.Recorder = s.record
 	s.opts.TokenHash = admission.HashKey("token of the test")
 	h, err := New(deps, s.opts)
 	if err != nil {
