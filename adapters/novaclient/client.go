@@ -44,6 +44,7 @@ type Status struct {
 // retried. Its methods may be called concurrently.
 type Client struct {
 	options Options
+	board   Workbench
 
 	mu   sync.Mutex
 	conn *Conn // nil while there is none
@@ -64,6 +65,9 @@ func (c *Client) Conn() (*Conn, error) {
 	}
 	return c.conn, nil
 }
+
+// Workbench is what the host has shown of itself, over all connections.
+func (c *Client) Workbench() *Workbench { return &c.board }
 
 // Run connects and stays connected until the host refuses for good, the retries
 // are used up (both give an *End) or ctx ends (which gives its error). Options
@@ -95,12 +99,13 @@ func (c *Client) Run(ctx context.Context) error {
 // once is one connection from its dial to its end. lived is how long it was up.
 func (c *Client) once(ctx context.Context) (lived time.Duration, end *End) {
 	c.options.Events.status(Status{Phase: Connecting})
-	conn, err := Dial(ctx, c.options)
+	conn, err := dial(ctx, c.options, &c.board)
 	if err != nil {
 		return 0, asEnd(err)
 	}
 	since := time.Now()
-	c.set(conn)
+	c.set(conn) // Events may ask for it
+	conn.begin()
 	stop := context.AfterFunc(ctx, func() { conn.fail(ErrClosed) })
 	defer stop()
 	end = conn.Wait()

@@ -20,6 +20,9 @@ import (
 var (
 	ErrNotApplied    = errors.New("the host did not accept it")
 	ErrNoReceipt     = errors.New("the host sent no receipt in time")
+	ErrNoResult      = errors.New("the host sent no result in time")
+	ErrNotPersonal   = errors.New("the host shows no workbench")
+	ErrTooMany       = errors.New("too many commands wait for their results")
 	ErrNoTextInput   = errors.New("the host takes no text")
 	ErrText          = errors.New("the text is blank or longer than 4000 characters")
 	ErrNotRecognised = errors.New("no words were recognised")
@@ -56,28 +59,49 @@ func (c *Conn) apply(ctx context.Context, control nova.Control) error {
 // Text submits what a person wrote. IOS waits 15 s for the receipt. Flutter waits
 // for the outcome, which may be a *TextRefused: then the person keeps the text.
 func (c *Conn) Text(ctx context.Context, text, conversationID string) error {
-	text = strings.TrimFunc(text, jsonform.IsTrimmed)
-	if text == "" || jsonform.UnitCount(text) > nova.MaxInputUnits {
-		return ErrText
-	}
 	if c.o.Profile == IOS {
 		return c.plainText(ctx, text)
 	}
-	c.mu.Lock()
-	input := c.input
-	c.mu.Unlock()
-	if !input.TextInput {
-		return ErrNoTextInput
+	correlated, err := c.NewText(text, conversationID)
+	if err != nil {
+		return err
 	}
-	return c.SubmitText(ctx, nova.InputText{
-		Text: text, RequestID: newID(), InputInstanceID: input.InputInstanceID, ConversationID: conversationID,
-	})
+	return c.SubmitText(ctx, correlated)
+}
+
+// NewText makes a text for SubmitText, with a RequestID of its own.
+func (c *Conn) NewText(text, conversationID string) (nova.InputText, error) {
+	text, err := trimmed(text)
+	if err != nil {
+		return nova.InputText{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.input.TextInput {
+		return nova.InputText{}, ErrNoTextInput
+	}
+	return nova.InputText{
+		Text: text, RequestID: newID(), InputInstanceID: c.input.InputInstanceID, ConversationID: conversationID,
+	}, nil
+}
+
+// trimmed is a text as it is sent, or ErrText.
+func trimmed(text string) (string, error) {
+	text = strings.TrimFunc(text, jsonform.IsTrimmed)
+	if text == "" || jsonform.UnitCount(text) > nova.MaxInputUnits {
+		return "", ErrText
+	}
+	return text, nil
 }
 
 func (c *Conn) plainText(ctx context.Context, text string) error {
+	text, err := trimmed(text)
+	if err != nil {
+		return err
+	}
 	waiting, stop := context.WithTimeoutCause(ctx, receiptWithin, ErrNoReceipt)
 	defer stop()
-	err := c.apply(waiting, nova.InputText{Text: text})
+	err = c.apply(waiting, nova.InputText{Text: text})
 	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(waiting), ErrNoReceipt) {
 		return ErrNoReceipt
 	}
@@ -211,6 +235,11 @@ func (c *Conn) finish(ctx context.Context, draft nova.InputDictation, begun chan
 func register[T any](c *Conn, waiting map[string]chan T, id string, ch chan T) (end func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return enter(c, waiting, id, ch)
+}
+
+// enter is register for a caller that holds mu.
+func enter[T any](c *Conn, waiting map[string]chan T, id string, ch chan T) (end func()) {
 	waiting[id] = ch
 	return func() {
 		c.mu.Lock()
@@ -220,7 +249,7 @@ func register[T any](c *Conn, waiting map[string]chan T, id string, ch chan T) (
 }
 
 // await waits for an answer, for ctx, whose cause it gives, and for the end of
-// the connection.
+// the connection. An answer that came before the end counts.
 func await[T any](ctx context.Context, c *Conn, ch chan T) (answer T, err error) {
 	select {
 	case answer = <-ch:
@@ -228,6 +257,11 @@ func await[T any](ctx context.Context, c *Conn, ch chan T) (answer T, err error)
 	case <-ctx.Done():
 		return answer, context.Cause(ctx)
 	case <-c.over:
+	}
+	select {
+	case answer = <-ch:
+		return answer, nil
+	default:
 		return answer, c.cause()
 	}
 }

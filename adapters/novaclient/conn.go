@@ -19,6 +19,7 @@ type Conn struct {
 	ws    *websocket.Conn
 	ready nova.Ready
 	since time.Time // the clock of t_render_ms starts here
+	board *Workbench
 
 	work   sync.WaitGroup
 	ctx    context.Context // of the sender; ends with the connection
@@ -33,6 +34,7 @@ type Conn struct {
 	receipts map[string]chan nova.Status // by request ID
 	texts    map[string]chan nova.TextResult
 	drafts   map[string]chan nova.Transcription
+	results  map[string]chan nova.PersonalResult
 	input    nova.DesktopCapabilities
 	captions int64 // the sequence of the last one; -1: none yet
 	end      *End
@@ -41,6 +43,16 @@ type Conn struct {
 // Dial connects, says hello and waits for client.ready. An error is an *End, or
 // says why there was nothing to end.
 func Dial(ctx context.Context, o Options) (*Conn, error) {
+	c, err := dial(ctx, o, new(Workbench))
+	if err != nil {
+		return nil, err
+	}
+	c.begin()
+	return c, nil
+}
+
+// dial is Dial up to begin.
+func dial(ctx context.Context, o Options, board *Workbench) (*Conn, error) {
 	hello, err := o.hello()
 	if err != nil {
 		return nil, err
@@ -56,7 +68,7 @@ func Dial(ctx context.Context, o Options) (*Conn, error) {
 		_ = ws.CloseNow() // it is over either way
 		return nil, err
 	}
-	return start(o, ws, ready), nil
+	return newConn(o, ws, ready, board), nil
 }
 
 // readLimit leaves room to see that a message is too long.
@@ -111,24 +123,35 @@ func lastWord(ctx context.Context, ws *websocket.Conn, found error) *End {
 	}
 }
 
-func start(o Options, ws *websocket.Conn, ready nova.Ready) *Conn {
+func newConn(o Options, ws *websocket.Conn, ready nova.Ready, board *Workbench) *Conn {
 	c := &Conn{
-		o: o, ws: ws, ready: ready, since: time.Now(),
+		o: o, ws: ws, ready: ready, since: time.Now(), board: board,
 		wake: make(chan struct{}, 1), over: make(chan struct{}),
 		player: player{mute: !o.Voice}, deck: newDeck(), captions: -1,
 		receipts: make(map[string]chan nova.Status),
 		texts:    make(map[string]chan nova.TextResult),
 		drafts:   make(map[string]chan nova.Transcription),
+		results:  make(map[string]chan nova.PersonalResult),
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
-	o.Events.status(Status{Phase: Connected, Ready: ready})
+	return c
+}
+
+// begin says that there is a connection, and makes it send and receive.
+func (c *Conn) begin() {
+	c.o.Events.status(Status{Phase: Connected, Ready: c.ready})
+	if c.ready.Personal {
+		c.openWorkbench()
+	}
 	c.work.Go(c.send)
 	c.work.Go(c.receive)
-	return c
 }
 
 // Ready is what the host said first.
 func (c *Conn) Ready() nova.Ready { return c.ready }
+
+// Workbench is what the host has shown of itself.
+func (c *Conn) Workbench() *Workbench { return c.board }
 
 // Wait blocks until the connection is over and says why.
 func (c *Conn) Wait() *End {

@@ -50,7 +50,7 @@ func isFalse(text []byte, member string) bool {
 func actedUpon() []string {
 	return []string{
 		"client.command_result", "desktop.capabilities", "caption", "input.text_result", "input.transcription",
-		"executor.state", "executor.progress", "executor.result",
+		"personal.result", "executor.state", "executor.progress", "executor.result",
 	}
 }
 

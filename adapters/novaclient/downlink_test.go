@@ -164,25 +164,17 @@ func TestDownlinkRules(t *testing.T) {
 }
 
 func TestPersonalFramesMayBeLong(t *testing.T) {
-	long := func(n int) string {
-		const frame = `{"type":"personal.state","pad":""}`
-		return strings.Replace(frame, `""`, `"`+strings.Repeat("x", n-len(frame))+`"`, 1)
-	}
-	granted := strings.Replace(ready, `"executor"`, `"executor","personal"`, 1)
 	for _, c := range []struct {
 		p    Profile
 		n    int
 		good bool
 	}{{Flutter, nova.MaxPersonalText, true}, {Flutter, nova.MaxPersonalText + 1, false}, {IOS, nova.MaxText + 1, false}} {
 		inFakeTime(t, func(t *testing.T, h *host) {
-			conns := make(chan *Conn, 1)
-			go func() {
-				c, _ := Dial(t.Context(), h.options(c.p))
-				conns <- c
-			}()
-			l := h.greet(granted)
-			conn := <-conns
-			l.say(long(c.n))
+			conn, l := h.meet(c.p, granted)
+			if c.p == Flutter {
+				l.hearOpening()
+			}
+			l.say(shown(1, strings.Repeat("x", c.n-len(shown(1, "")))))
 			if !c.good {
 				expectFault(t, "a long frame", conn)
 				_ = l.ws.CloseNow()

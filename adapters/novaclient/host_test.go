@@ -19,6 +19,7 @@ import (
 	"plexus/domain/nova"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
+	"plexus/domain/workbench"
 )
 
 const (
@@ -54,18 +55,20 @@ type link struct {
 
 // eventLog is what the client said it saw.
 type eventLog struct {
-	mu       sync.Mutex
-	statuses []Status
-	messages []nova.Message
-	cards    []string // "+ID" shown, "-ID" removed
+	mu        sync.Mutex
+	statuses  []Status
+	messages  []nova.Message
+	cards     []string // "+ID" shown, "-ID" removed
+	snapshots []workbench.MobileSnapshot
 }
 
 func (l *eventLog) events() Events {
 	return Events{
-		Status:  func(s Status) { l.add(func() { l.statuses = append(l.statuses, s) }) },
-		Message: func(m nova.Message) { l.add(func() { l.messages = append(l.messages, m) }) },
-		Card:    func(c Card) { l.add(func() { l.cards = append(l.cards, "+"+c.ID) }) },
-		Removed: func(c Card) { l.add(func() { l.cards = append(l.cards, "-"+c.ID) }) },
+		Status:   func(s Status) { l.add(func() { l.statuses = append(l.statuses, s) }) },
+		Message:  func(m nova.Message) { l.add(func() { l.messages = append(l.messages, m) }) },
+		Snapshot: func(s workbench.MobileSnapshot) { l.add(func() { l.snapshots = append(l.snapshots, s) }) },
+		Card:     func(c Card) { l.add(func() { l.cards = append(l.cards, "+"+c.ID) }) },
+		Removed:  func(c Card) { l.add(func() { l.cards = append(l.cards, "-"+c.ID) }) },
 	}
 }
 
@@ -159,6 +162,12 @@ func (h *host) options(p Profile) Options {
 // connect gives both ends of a connection on which ready has been said.
 func (h *host) connect(p Profile, said ...string) (*Conn, *link) {
 	h.t.Helper()
+	return h.meet(p, append([]string{ready}, said...)...)
+}
+
+// meet is connect to a host that says all of it itself.
+func (h *host) meet(p Profile, said ...string) (*Conn, *link) {
+	h.t.Helper()
 	conns := make(chan *Conn, 1)
 	go func() {
 		c, err := Dial(h.t.Context(), h.options(p))
@@ -167,7 +176,7 @@ func (h *host) connect(p Profile, said ...string) (*Conn, *link) {
 		}
 		conns <- c
 	}()
-	l := h.greet(append([]string{ready}, said...)...)
+	l := h.greet(said...)
 	c := <-conns
 	if c == nil {
 		h.t.FailNow()

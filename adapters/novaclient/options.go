@@ -15,6 +15,7 @@ import (
 
 	"plexus/domain/nova"
 	"plexus/domain/pairing"
+	"plexus/domain/workbench"
 )
 
 // Profile says which app to be like.
@@ -45,10 +46,11 @@ type Options struct {
 // Events are called one at a time, in order. They must not wait for the client,
 // which reads nothing meanwhile. Each is optional.
 type Events struct {
-	Status  func(Status)       // a Client's; a Conn alone has none
-	Message func(nova.Message) // what the rules of an app let through
-	Card    func(Card)         // a card has appeared or changed
-	Removed func(Card)         // a card is gone, and with it the question
+	Status   func(Status)                   // a Client's; a Conn alone has none
+	Message  func(nova.Message)             // what the rules of an app let through
+	Snapshot func(workbench.MobileSnapshot) // the workbench shows another one
+	Card     func(Card)                     // a card has appeared or changed
+	Removed  func(Card)                     // a card is gone, and with it the question
 }
 
 func (e Events) status(s Status) {
@@ -60,6 +62,12 @@ func (e Events) status(s Status) {
 func (e Events) message(m nova.Message) {
 	if e.Message != nil {
 		e.Message(m)
+	}
+}
+
+func (e Events) snapshot(s workbench.MobileSnapshot) {
+	if e.Snapshot != nil {
+		e.Snapshot(s)
 	}
 }
 
@@ -168,6 +176,7 @@ const (
 	closeWins     = 100 * time.Millisecond // for a close code after a message that is wrong
 	sendWithin    = 5 * time.Second        // each message
 	receiptWithin = 15 * time.Second       // of a text
+	resultWithin  = 30 * time.Second       // of a personal command
 	pairWithin    = 10 * time.Second       // the whole exchange
 )
 

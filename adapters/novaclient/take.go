@@ -70,6 +70,12 @@ func (c *Conn) act(m nova.Message, now time.Time) error {
 		err = c.lay(c.place("", m.ConversationID), projectCard(m, now))
 	case nova.ExecutorApproval:
 		err = c.lay(c.place(m.Executor, m.ConversationID), approvalCard(m, now))
+	case nova.PersonalState, nova.PersonalResult:
+		if !c.ready.Personal {
+			return nil
+		}
+		c.resolve(m)
+		err = c.show(m)
 	default:
 		c.resolve(m)
 	}
@@ -99,6 +105,8 @@ func (c *Conn) resolve(m nova.Message) {
 		hand(c.texts, m.RequestID, m)
 	case nova.Transcription:
 		hand(c.drafts, m.ID, m)
+	case nova.PersonalResult:
+		hand(c.results, m.RequestID, m)
 	case nova.DesktopCapabilities:
 		c.input = m
 	case nova.ClockPing:
