@@ -1,7 +1,9 @@
 package novaclient
 
 import (
+	"encoding/json"
 	"errors"
+	"maps"
 	"regexp"
 	"strings"
 	"testing"
@@ -103,6 +105,36 @@ func TestText_OfTheNewAppWaitsForItsOutcome(t *testing.T) {
 			finish(conn, l)
 		})
 	}
+}
+
+func TestText_ALostOutcomeIsAskedForAgain(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, h *host) {
+		c, l := h.connect(Flutter, desktop)
+		words, err := c.NewText(" hello ", "k")
+		if err != nil || words.Text != "hello" || words.InputInstanceID != inputID || words.ConversationID != "k" {
+			t.Fatalf("got %+v, %v", words, err)
+		}
+		sent := do(func() error { return c.SubmitText(t.Context(), words) })
+		first := l.hear("input.text")
+		l.receipt(first, nova.Applied)
+		l.close(1001)
+		var end *End
+		if err := <-sent; !errors.As(err, &end) || end.Code != 1001 {
+			t.Errorf("when the connection ended: %v", err)
+		}
+		c, l = h.connect(Flutter, desktop)
+		sent = do(func() error { return c.SubmitText(t.Context(), words) })
+		again := l.hear("input.text")
+		if again.id == first.id || !maps.EqualFunc(again.payload, first.payload, func(a, b json.RawMessage) bool { return string(a) == string(b) }) {
+			t.Errorf("first it sent %s in %q, then %s in %q", first.payload, first.id, again.payload, again.id)
+		}
+		l.receipt(again, nova.Applied)
+		l.say(`{"type":"input.text_result","request_id":"` + words.RequestID + `","ok":true}`)
+		if err := <-sent; err != nil {
+			t.Error(err)
+		}
+		finish(c, l)
+	})
 }
 
 func TestText_BoundsAndAbsence(t *testing.T) {
