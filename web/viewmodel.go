@@ -23,14 +23,15 @@ const (
 
 // Frame is what every page of a session has around its content.
 type Frame struct {
-	T       Words
-	Base    string // the session's prefix, "/s/<32 hex>/"
-	Here    Place
-	Now     time.Time // moment of drawing; its location is the one times are shown in
-	Notice  string    // one sentence about what the last action did, or ""
-	Problem string    // one sentence about what went wrong, or ""
-	Waiting int       // extensions that wait to be allowed
-	Reload  int       // without script the page is fetched again after this many seconds; 0: never
+	T        Words
+	Base     string // the session's prefix, "/s/<32 hex>/"
+	Here     Place
+	Now      time.Time // moment of drawing; its location is the one times are shown in
+	Notice   string    // one sentence about what the last action did, or ""
+	Problem  string    // one sentence about what went wrong, or ""
+	Waiting  int       // extensions that wait to be allowed
+	Personal bool      // there is a personal host, with its places
+	Reload   int       // without script the page is fetched again after this many seconds; 0: never
 }
 
 // SignIn is the page of somebody without a session.
@@ -47,9 +48,13 @@ type Overview struct {
 	DataDir       string
 	DatabaseBytes int64 // with its write-ahead log
 
-	Search  Service
-	Model   Service
-	Found   []FoundModel // models that run on this machine and are not in use
+	Search Service
+	Model  Service
+	Found  []FoundModel // models that run on this machine and are not in use
+
+	Recognizer      Service // turns speech into text
+	DictationConfig string  // lines of the configuration that switch dictation on; "" where it is on, or of no use
+
 	Index   Index
 	Address Address
 
@@ -61,6 +66,8 @@ type Overview struct {
 	Answered, Cancelled, Refused int64   // queries since the start
 	FirstResult                  Latency // from a question to its results
 	Answer                       Latency // from a question to the end of its answer
+
+	Kept *Kept // nil without a personal host
 
 	Waiting  []Extension
 	Knocking []Refusal // the latest refused attempts, newest first
@@ -86,6 +93,9 @@ const (
 	Unreachable Reach = "unreachable" // it does not; Service.Problem says why
 	NotFound    Reach = "not_found"   // looked for, and none runs on this machine
 )
+
+// absent: there is no such service at all.
+func (r Reach) absent() bool { return r == Off || r == BuiltIn || r == NotFound }
 
 // Service is one thing that the host may call out to.
 type Service struct {

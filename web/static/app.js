@@ -79,6 +79,7 @@ function session(base) {
         const fresh = next.getElementById(part.id);
         if (fresh && fresh.outerHTML !== shown.get(part.id)) replace(part, fresh);
       }
+      document.dispatchEvent(new Event("plexus:fresh"));
       last = Date.now();
       lost.hidden = true;
     } catch {

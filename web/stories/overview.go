@@ -18,6 +18,8 @@ func (b *book) overview() {
 	b.add("overview-waiting", web.OverviewPage(f, waiting))
 	f.Waiting, f.Problem = 0, f.T.Broken
 	b.add("overview-trouble", web.OverviewPage(f, b.trouble()))
+	f.Problem = ""
+	b.add("overview-no-dictation", web.OverviewPage(f, b.withoutDictation()))
 }
 
 // fresh is a host that has just been started for the first time.
@@ -27,6 +29,9 @@ func (b *book) fresh() web.Overview {
 		Search: web.Service{Kind: "local", Reach: web.BuiltIn},
 		Model:  web.Service{Kind: "auto", Reach: web.NotFound},
 		Index:  web.Index{Enabled: true},
+
+		Recognizer: web.Service{Kind: "none", Reach: web.Off},
+		Kept:       &web.Kept{Conversations: 2},
 	}
 }
 
@@ -35,8 +40,10 @@ func (b *book) busy() web.Overview {
 	v.Started, v.DatabaseBytes = b.before(3*day+7*hour), 48_300_000
 	v.Search = web.Service{Kind: "searxng", URL: "https://search.example.org", Reach: web.Reachable}
 	v.Model = web.Service{Kind: "openai", Name: "llama3.2", URL: "http://127.0.0.1:11434/v1", Reach: web.Reachable, Fixed: "model.name in config.toml"}
+	v.Recognizer = web.Service{Kind: "command", Name: "whisper-cli", Reach: web.Reachable}
 	v.Index = web.Index{Enabled: true, Pages: 1284, Bytes: 21_600_000}
 	v.Address = web.Address{URL: "wss://box.tail1234.ts.net"}
+	v.Kept = &web.Kept{Conversations: 214, Topics: 198, Messages: 1530, MessageBytes: 2_400_000}
 	v.Extensions, v.Phone, v.Steps = 2, "Ann’s phone", web.Steps{Extension: true, Phone: true}
 	v.Answered, v.Cancelled, v.Refused = 412, 17, 1
 	v.FirstResult = web.Latency{Count: 256, P50: 310 * time.Millisecond, P99: 1900 * time.Millisecond}
@@ -50,11 +57,20 @@ func (b *book) trouble() web.Overview {
 	v.Search.Reach, v.Search.Problem = web.Unreachable, "connection refused"
 	v.Search.Failures, v.Search.LastFailure, v.Search.LastCause = 3, b.before(4*time.Minute), "search unavailable: dial tcp: connection refused"
 	v.Model = web.Service{Kind: "none", Reach: web.Off, Fixed: "--model-kind"}
+	v.Recognizer = web.Service{Kind: "openai", Name: "whisper-1", URL: "http://127.0.0.1:8000/v1", Reach: web.Unreachable, Problem: "no text came in time"}
 	v.Index = web.Index{}
 	v.Address.Warning = "Nothing answers at this address."
 	v.Paused, v.Phone, v.Extensions = true, "", 0
 	v.Answer, v.FirstResult = web.Latency{}, web.Latency{}
-	v.Knocking = nil
+	v.Knocking, v.Kept = nil, nil
+	return v
+}
+
+// withoutDictation has a model, and nothing that hears.
+func (b *book) withoutDictation() web.Overview {
+	v := b.busy()
+	v.Recognizer = web.Service{Kind: "none", Reach: web.Off}
+	v.DictationConfig = "[recognizer]\nkind = \"command\"\ncommand = [\"whisper-cli\", \"-m\", \"/path/to/model.bin\", \"-nt\", \"-f\"]"
 	return v
 }
 

@@ -42,6 +42,9 @@ func All(now time.Time) ([]Story, error) {
 	b.devices()
 	b.extensions()
 	b.rest()
+	b.conversations()
+	b.talks()
+	b.lists()
 	return b.stories, nil
 }
 
@@ -50,7 +53,7 @@ func (b *book) add(name string, view templ.Component) {
 }
 
 func (b *book) frame(here web.Place) web.Frame {
-	return web.Frame{T: web.English(), Base: Base, Here: here, Now: b.now}
+	return web.Frame{T: web.English(), Base: Base, Here: here, Now: b.now, Personal: true}
 }
 
 func (b *book) before(d time.Duration) time.Time { return b.now.Add(-d) }

@@ -1,0 +1,118 @@
+// The page of one conversation: what is written goes over the desktop socket, and
+// the answer appears while it is made. Without it the form is posted.
+"use strict";
+
+(() => {
+  const form = document.getElementById("write");
+  if (!form) return;
+  const field = document.getElementById("text");
+  const fault = document.getElementById("text-fault");
+  const answer = document.getElementById("answer");
+  const said = document.getElementById("answer-text");
+  const conversation = form.dataset.conversation;
+  const address = "ws://" + location.host + document.body.dataset.base + "desktop";
+  let socket = null;
+  let instance = ""; // of the host; texts name it
+  let sent = null; // what waits for its receipt
+  let patience = 0; // timer of that
+  let shown = ""; // turn and message that the answer belongs to
+  let wait = 1000;
+
+  function connect() {
+    if (document.hidden || socket) return;
+    socket = new WebSocket(address);
+    socket.onmessage = (e) => {
+      wait = 1000;
+      take(JSON.parse(e.data));
+    };
+    socket.onclose = () => {
+      socket = null;
+      instance = "";
+      setTimeout(connect, wait);
+      wait = Math.min(wait * 2, 60_000);
+    };
+  }
+
+  function take(m) {
+    switch (m.type) {
+      case "desktop.capabilities":
+        instance = m.capabilities.includes("text_input") ? m.input_instance_id : "";
+        // What had no receipt is sent again: the host knows the request if it has it.
+        if (sent && sent.input_instance_id === instance) socket.send(JSON.stringify(sent));
+        else if (sent) settle(false);
+        break;
+      case "input.text_result":
+        if (m.request_id === sent?.request_id) settle(m.ok);
+        break;
+      case "caption":
+        if (m.conversation_id === conversation && m.role === "assistant") caption(m);
+        break;
+      case "conversation.error":
+        if (m.conversation_id === conversation) answer.hidden = true;
+    }
+  }
+
+  // A receipt has come: what was written is stored, or stays in the field.
+  function settle(ok) {
+    clearTimeout(patience);
+    sent = null;
+    field.readOnly = false;
+    fault.textContent = ok ? "" : form.dataset.failed;
+    if (ok) field.value = "";
+  }
+
+  // A caption that is not the last holds the end of what was said so far.
+  function caption(m) {
+    const key = [m.turn_id, m.message_id].join(" ");
+    if (key !== shown) said.textContent = "";
+    shown = key;
+    if (m.final) {
+      said.textContent = m.full_text ?? said.textContent;
+      return;
+    }
+    const low = atBottom();
+    said.textContent = joined(said.textContent, m.text);
+    answer.hidden = false;
+    if (low) scrollTo(0, document.documentElement.scrollHeight);
+  }
+
+  // joined puts the end of a text to what is known of it.
+  function joined(known, end) {
+    const at = known.lastIndexOf(end.slice(0, 40));
+    return at < 0 ? end : known.slice(0, at) + end;
+  }
+
+  const atBottom = () => innerHeight + scrollY > document.documentElement.scrollHeight - 80;
+
+  form.addEventListener("submit", (e) => {
+    if (sent) return e.preventDefault();
+    if (!instance || socket?.readyState !== WebSocket.OPEN) return;
+    e.preventDefault();
+    sent = { type: "input.text", text: field.value, request_id: newID(), input_instance_id: instance, conversation_id: conversation };
+    field.readOnly = true;
+    socket.send(JSON.stringify(sent));
+    patience = setTimeout(settle, 30_000, false);
+  });
+
+  const newID = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
+
+  // Enter sends, Shift and Enter begins a line.
+  field.addEventListener("keydown", (e) => {
+    if (e.key !== "Enter" || e.shiftKey || e.isComposing) return;
+    e.preventDefault();
+    form.requestSubmit();
+  });
+
+  // Once the page shows the whole answer, the one that grew makes room.
+  document.addEventListener("plexus:fresh", () => {
+    const low = atBottom();
+    const waiting = document.querySelector(".talk .message:last-child .pulse");
+    if (!waiting) answer.hidden = true;
+    if (low) scrollTo(0, document.documentElement.scrollHeight);
+  });
+
+  document.addEventListener("visibilitychange", () => (document.hidden ? socket?.close() : connect()));
+  addEventListener("pageshow", (e) => e.persisted && connect());
+  addEventListener("pagehide", () => socket?.close());
+  connect();
+})();
