@@ -6,10 +6,258 @@ package personal
 
 import (
 	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
 
+	"plexus/domain/answers"
+	"plexus/domain/conversations"
+	"plexus/domain/framing"
 	"plexus/domain/nova"
 	"plexus/domain/workbench"
+	"plexus/ports"
 )
+
+// Deps are what the personal host calls out to. New refuses a missing one,
+// except where nil is said to mean something.
+type Deps struct {
+	Store    ports.PersonalStore
+	Archive  ports.PersonalArchive
+	Settings ports.Settings
+	// Model answers turns; nil: there is none. HasModel says whether one is known
+	// now; nil: whenever Model is there.
+	Model    ports.Generator
+	HasModel func() bool
+	// Find looks up what a turn can quote; nil: nothing.
+	Find        func(ctx context.Context, text, excludeURL string, limit int) ([]framing.Result, error)
+	Transcriber ports.Transcriber  // nil: no dictation
+	Voice       ports.VoiceRuntime // nil: the host cannot speak
+	Random      io.Reader
+	Now         func() time.Time
+	// Within and After are the clocks of what may not last: context.WithTimeout and
+	// time.AfterFunc.
+	Within func(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc)
+	After  func(wait time.Duration, call func()) (stop func() bool)
+	Log    *slog.Logger
+}
+
+// Options are the settings of one process life. The zero value of a limit means
+// its default.
+type Options struct {
+	InputInstanceID string // UUID of this process's text input
+	Language        answers.Language
+	TimeZone        string // IANA name
+	MaxPrompt       int    // bytes; default answers.DefaultPrompt
+	MaxTopics       int
+	TopicAge        time.Duration
+	// Record says whether browser questions become topics. Fixed: a flag, the
+	// environment or the file says so, and the page cannot change it.
+	Record      bool
+	RecordFixed bool
+}
+
+// Host is the personal host. All methods may be called concurrently.
+type Host struct {
+	deps Deps
+	opts Options
+
+	group    group
+	commands commandQueue
+	changes  changes
+	lines    lines // text turns: see text.go and turns.go
+	topics   topics
+
+	mu        sync.Mutex // guards what follows; never held during a call to a port but a link
+	revision  uint64     // of the newest commit
+	unstored  uint64     // changes of what a snapshot shows and no store keeps
+	selected  string     // conversation, as it is stored
+	sequence  uint64     // of the last caption
+	endpoints map[*endpoint]struct{}
+	texts     conversations.TextLedger
+	voice     voice
+	recording bool
+}
+
+// New checks the wiring and opens what is stored: what was pending is
+// interrupted, and the two permanent conversations are there. ctx bounds the
+// opening alone; Stop ends the host.
+func New(ctx context.Context, deps Deps, opts Options) (*Host, error) {
+	var missing []error
+	for _, d := range []struct {
+		absent bool
+		name   string
+	}{
+		{deps.Store == nil || deps.Archive == nil, "store"},
+		{deps.Settings == nil, "settings"},
+		{deps.Random == nil, "random source"},
+		{deps.Now == nil || deps.Within == nil || deps.After == nil, "clock"},
+		{deps.Log == nil, "logger"},
+		{opts.InputInstanceID == "", "input instance"},
+	} {
+		if d.absent {
+			missing = append(missing, errors.New("personal host: no "+d.name))
+		}
+	}
+	if err := errors.Join(missing...); err != nil {
+		return nil, err
+	}
+	if opts.MaxPrompt == 0 {
+		opts.MaxPrompt = answers.DefaultPrompt
+	}
+	if opts.MaxTopics == 0 {
+		opts.MaxTopics = conversations.MaxTopics
+	}
+	if opts.TopicAge == 0 {
+		opts.TopicAge = conversations.TopicAge
+	}
+	h := &Host{deps: deps, opts: opts, endpoints: map[*endpoint]struct{}{}}
+	h.group.host = h
+	h.group.ctx, h.group.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	h.lines.open = map[string]*line{}
+	if err := h.open(ctx); err != nil {
+		h.group.cancel()
+		return nil, fmt.Errorf("open the personal host: %w", err)
+	}
+	return h, nil
+}
+
+// open brings the store into the state in which a host begins.
+func (h *Host) open(ctx context.Context) error {
+	if err := h.loadRecording(ctx); err != nil {
+		return err
+	}
+	return h.update(ctx, func(tx ports.PersonalTx) error {
+		if _, err := tx.InterruptPending(); err != nil {
+			return err
+		}
+		for _, c := range []conversations.Conversation{
+			{ID: conversations.MainID, Kind: conversations.Chat, Title: conversations.FreeTitle(h.words().chat, nil)},
+			{ID: conversations.ProactiveID, Kind: conversations.Proactive, Title: h.words().reminders},
+		} {
+			if err := h.ensure(tx, c); err != nil {
+				return err
+			}
+		}
+		selected, err := selectedID(tx)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Conversation(selected); errors.Is(err, ports.ErrConversationUnknown) {
+			selected = conversations.MainID
+			if err := selectConversation(tx, selected); err != nil {
+				return err
+			}
+		} else if err != nil {
+			return err
+		}
+		h.noteSelected(selected)
+		return h.expireTopics(tx, "")
+	})
+}
+
+func (h *Host) ensure(tx ports.PersonalTx, c conversations.Conversation) error {
+	if _, err := tx.Conversation(c.ID); !errors.Is(err, ports.ErrConversationUnknown) {
+		return err
+	}
+	c.CreatedAt = h.now()
+	c.UpdatedAt = c.CreatedAt
+	return tx.PutConversation(c)
+}
+
+// Stop refuses new work, lets admitted commands store their receipts, ends the
+// turns, which the next start will call interrupted, and waits for all of it.
+func (h *Host) Stop() {
+	h.commands.close()
+	h.lines.close()
+	h.group.stop()
+	h.stopVoice(nil)
+}
+
+// Changed gives a channel that is closed at the next change. Take it before
+// reading the state, so that no change falls in between.
+func (h *Host) Changed() <-chan struct{} { return h.changes.wait() }
+
+// Input says what a client can hand in now (decision K10).
+func (h *Host) Input() nova.Input {
+	switch {
+	case !h.hasModel():
+		return nova.NoInput
+	case h.deps.Transcriber == nil:
+		return nova.TextInput
+	}
+	return nova.TextAndDictation
+}
+
+func (h *Host) hasModel() bool {
+	return h.deps.Model != nil && (h.deps.HasModel == nil || h.deps.HasModel())
+}
+
+// now is the time as it is stored.
+func (h *Host) now() time.Time { return h.deps.Now().UTC().Truncate(time.Millisecond) }
+
+// errUnchanged ends a change that has nothing to store.
+var errUnchanged = errors.New("nothing to store")
+
+// update makes a change, durably, and tells everybody. A change that gives
+// errUnchanged is none, and no error.
+func (h *Host) update(ctx context.Context, change func(tx ports.PersonalTx) error) error {
+	var revision uint64
+	err := h.deps.Store.Update(ctx, func(tx ports.PersonalTx) error {
+		if err := change(tx); err != nil {
+			return err
+		}
+		var err error
+		revision, err = raiseRevision(tx)
+		return err
+	})
+	if errors.Is(err, errUnchanged) {
+		return nil
+	}
+	if err == nil {
+		h.announce(revision)
+	}
+	return err
+}
+
+// announce tells clients and page of a commit, or of what is not stored.
+func (h *Host) announce(stored uint64) {
+	h.mu.Lock()
+	h.revision = max(h.revision, stored)
+	for e := range h.endpoints {
+		e.link.Changed(h.revision + h.unstored)
+	}
+	h.mu.Unlock()
+	h.changes.announce()
+}
+
+func (h *Host) noteSelected(id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.selected = id
+}
+
+// newID is random: prefix and 128 bits.
+func (h *Host) newID(prefix string) string {
+	var random [16]byte
+	if _, err := io.ReadFull(h.deps.Random, random[:]); err != nil {
+		panic("no random numbers: " + err.Error())
+	}
+	return prefix + hex.EncodeToString(random[:])
+}
+
+// words are the few texts of the host that clients show.
+func (h *Host) words() words {
+	if h.opts.Language == answers.Chinese {
+		return words{chat: "新对话", reminders: "主动提醒", discuss: "聊聊这条建议"}
+	}
+	return words{chat: "Chat", reminders: "Reminders", discuss: "Let's talk about this suggestion"}
+}
+
+type words struct{ chat, reminders, discuss string }
 
 // Terms are what a client and the host have agreed upon.
 type Terms struct {
@@ -24,19 +272,4 @@ func (t Terms) Caller() workbench.Caller {
 		return workbench.Caller{ClientID: workbench.DesktopClient, CanTakeover: true}
 	}
 	return workbench.Caller{ClientID: workbench.RemoteClient}
-}
-
-// Endpoint is one attached client. Its methods may be called concurrently.
-type Endpoint interface {
-	// Deliver takes one control. An error refuses it and nothing more; nil is no
-	// more than "it was handed over". Results come by the link. A personal.command
-	// may wait for those before it, everything else returns at once.
-	Deliver(ctx context.Context, control nova.Control) error
-	// Audio takes uplink PCM16, which it does not keep. It never blocks.
-	Audio(pcm []byte)
-	// Snapshot gives the state as this client may see it.
-	Snapshot(ctx context.Context) (nova.PersonalState, error)
-	// Leave ends what belongs to the connection: its draft and its voice. Its turns
-	// go on.
-	Leave()
 }

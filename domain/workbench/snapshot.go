@@ -154,6 +154,22 @@ func MobileFrame(p Parts) (frame []byte, cut Cut, err error) {
 	return frame, cut, err
 }
 
+// ConversationsData is the member conversations of a snapshot alone, as results
+// of conversations.* carry it, cut like a phone's.
+func ConversationsData(p Parts) (json.RawMessage, error) {
+	const before, after = `{"conversations":`, `,"feed":[],"tasks":[]}`
+	p.Feed, p.Tasks = nil, nil
+	frame, _, err := compose(&struct {
+		Conversations ShownConversations `json:"conversations"`
+		Feed          []ShownFeed        `json:"feed"`
+		Tasks         []ShownTask        `json:"tasks"`
+	}{showConversations(p), []ShownFeed{}, []ShownTask{}}, p, MaxMobileFrame)
+	if err != nil {
+		return nil, err
+	}
+	return frame[len(before) : len(frame)-len(after)], nil
+}
+
 // Cut says what a frame had no room for.
 type Cut struct {
 	Messages bool // fewer than MaxShownMessages are shown, and there are more

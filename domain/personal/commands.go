@@ -1,0 +1,300 @@
+package personal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"plexus/domain/nova"
+	"plexus/domain/workbench"
+	"plexus/ports"
+)
+
+// request is one personal.command on its way.
+type request struct {
+	id          string
+	method      string
+	op          workbench.Command // nil: its parameters are not in order
+	key         string            // in the ledger
+	fingerprint string
+	from        *endpoint
+}
+
+// command runs a personal.command and sends its result, and then a snapshot.
+func (e *endpoint) command(ctx context.Context, m nova.PersonalCommand) error {
+	if !e.terms.Desktop {
+		switch {
+		case !e.terms.Personal:
+			return ErrNotGranted
+		case nova.MethodAdmission(m.Method) != nova.MethodAdmitted:
+			return ErrNotAdmitted
+		}
+	}
+	caller := e.terms.Caller()
+	op, err := workbench.ParseCommand(m.Method, m.Params)
+	if err != nil && !errors.Is(err, workbench.InvalidRequest) {
+		return ErrNotAdmitted // there is no such method
+	}
+	req := request{
+		id: m.RequestID, method: m.Method, op: op, from: e,
+		key: workbench.ReceiptKey(caller, m.Method, m.RequestID), fingerprint: workbench.Fingerprint(m.Method, m.Params),
+	}
+	result, revision, err := e.host.run(ctx, caller, req)
+	if err != nil {
+		return err // the connection has ended before its turn came
+	}
+	e.link.Send(nova.PersonalResult{
+		RequestID: m.RequestID, Error: string(result.Error), Data: result.Data, ReloadRequired: result.ReloadRequired,
+		InputStatus: result.InputStatus, InputTaskID: result.InputTaskID, Revision: revision,
+	})
+	if workbench.Recorded(m.Method) && revision == 0 {
+		e.link.Changed(e.host.newestRevision())
+	}
+	return nil
+}
+
+func (h *Host) newestRevision() uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.revision + h.unstored
+}
+
+// run gives a command its turn and its result. revision is that of the snapshot
+// in the result, 0 for none. An error means that nobody waits for it any more.
+func (h *Host) run(ctx context.Context, caller workbench.Caller, req request) (result workbench.Result, revision uint64, err error) {
+	if workbench.NeedsIdentity(req.method) && caller.ClientID == "" {
+		return refused(workbench.Unauthenticated), 0, nil
+	}
+	if err := h.commands.enter(ctx); err != nil {
+		if refusal := (workbench.Refusal("")); errors.As(err, &refusal) {
+			return refused(refusal), 0, nil
+		}
+		return workbench.Result{}, 0, fmt.Errorf("wait for a command's turn: %w", err)
+	}
+	defer h.commands.leave()
+	ctx = context.WithoutCancel(ctx) // it was admitted: it is seen through
+	result, revision, err = h.execute(ctx, req)
+	if err != nil {
+		h.deps.Log.Error("a command could not be carried out", "method", req.method, "error", err)
+		return refused(workbench.Unavailable), 0, nil
+	}
+	return result, revision, nil
+}
+
+func refused(r workbench.Refusal) workbench.Result { return workbench.Result{Error: r} }
+
+// execute looks the command up in the ledger and carries it out if it is new. An
+// error is a failure of the store: nothing has happened, and nothing is recorded.
+func (h *Host) execute(ctx context.Context, req request) (result workbench.Result, revision uint64, err error) {
+	recorded := workbench.Recorded(req.method)
+	if recorded {
+		known, result, err := h.recall(ctx, req)
+		if known || err != nil {
+			return result, 0, err
+		}
+	}
+	steps := h.steps(req)
+	if steps.before != nil {
+		if err := steps.before(ctx); err != nil {
+			steps = refusing(err)
+		}
+	}
+	if steps.always != nil {
+		defer steps.always()
+	}
+	err = h.commit(ctx, func(tx ports.PersonalTx) error {
+		data, err := steps.change(tx)
+		if result, err = outcome(data, err); err != nil || !recorded {
+			return err
+		}
+		stored, keep := workbench.Stored(req.method, result)
+		if !keep {
+			return nil
+		}
+		return save(tx, areaReceipts, req.key, workbench.Receipt{Fingerprint: req.fingerprint, Result: stored}, workbench.MaxReceipts)
+	}, recorded)
+	if err != nil {
+		if steps.failed != nil {
+			result.Error = steps.failed()
+			return result, 0, nil
+		}
+		return workbench.Result{}, 0, err
+	}
+	if result.Error == "" && steps.after != nil {
+		steps.after()
+	}
+	if _, isState := req.op.(workbench.State); isState && result.Error == "" {
+		return h.stateResult(ctx, req.from)
+	}
+	return result, 0, nil
+}
+
+// commit is update, or without a receipt a look.
+func (h *Host) commit(ctx context.Context, change func(tx ports.PersonalTx) error, recorded bool) error {
+	if recorded {
+		return h.update(ctx, change)
+	}
+	return h.deps.Store.Update(ctx, func(tx ports.PersonalTx) error {
+		if err := change(tx); err != nil {
+			return err
+		}
+		return errUnchanged
+	})
+}
+
+// outcome makes a result of what a change gave. Only what is no refusal stays an
+// error.
+func outcome(data any, err error) (workbench.Result, error) {
+	refusal := workbench.Refusal("")
+	switch {
+	case errors.As(err, &refusal):
+		return refused(refusal), nil
+	case err != nil:
+		return workbench.Result{}, err
+	case data == nil:
+		return workbench.Result{}, nil
+	}
+	body, err := json.Marshal(data)
+	return workbench.Result{Data: body}, err
+}
+
+// recall finds what became of the same request before.
+func (h *Host) recall(ctx context.Context, req request) (known bool, result workbench.Result, err error) {
+	err = h.deps.Store.View(ctx, func(tx ports.PersonalView) error {
+		receipt, ok, err := load[workbench.Receipt](tx, areaReceipts, req.key)
+		if err != nil || !ok {
+			return err
+		}
+		known, result = true, receipt.Result
+		if receipt.Fingerprint != req.fingerprint {
+			result = refused(workbench.Conflict(req.method))
+		}
+		return nil
+	})
+	return known, result, err
+}
+
+// stateResult is the snapshot that a state command asks for, not older than the
+// command.
+func (h *Host) stateResult(ctx context.Context, e *endpoint) (workbench.Result, uint64, error) {
+	state, err := e.Snapshot(ctx)
+	if err != nil {
+		return workbench.Result{}, 0, err
+	}
+	if state.Frame == nil {
+		return workbench.Result{ReloadRequired: true}, 0, nil
+	}
+	return workbench.Result{Data: state.Frame}, state.Revision, nil
+}
+
+// steps is how one command is carried out. change runs in a transaction, and
+// checks everything before it writes: what it wrote stays even when it refuses.
+// The others may be nil.
+type steps struct {
+	before func(ctx context.Context) error                 // outside; a refusal ends the command
+	change func(tx ports.PersonalTx) (data any, err error) // in the transaction that stores the receipt
+	after  func()                                          // once that is durable and was no refusal
+	always func()                                          // in any case, at the end
+	failed func() workbench.Refusal                        // the store failed: undo before, and say what to tell
+}
+
+func refusing(err error) steps {
+	return steps{change: func(ports.PersonalTx) (any, error) { return nil, err }}
+}
+
+func doing(change func(tx ports.PersonalTx) (any, error)) steps { return steps{change: change} }
+
+// steps finds out what a command does.
+func (h *Host) steps(req request) steps {
+	switch op := req.op.(type) {
+	case nil:
+		return refusing(workbench.InvalidRequest)
+	case workbench.State:
+		return doing(func(tx ports.PersonalTx) (any, error) { return nil, h.expireFeed(tx) })
+	case workbench.FeedAction:
+		return doing(func(tx ports.PersonalTx) (any, error) { return h.actOnFeed(tx, op) })
+	case workbench.LifeMutate:
+		return doing(func(tx ports.PersonalTx) (any, error) { return h.mutateLife(tx, req.id, req.fingerprint, op.Op) })
+	case workbench.MemoryEvidence:
+		return doing(func(ports.PersonalTx) (any, error) {
+			return map[string]any{"state": "unavailable", "evidence": nil}, nil
+		})
+	case workbench.AdoptCard, workbench.DismissCard:
+		return refusing(workbench.CardNotFound) // there are no cards
+	case workbench.SetPresentation, workbench.SeenPresentation:
+		return h.presentationSteps(req)
+	}
+	if s, ok := h.conversationSteps(req); ok {
+		return s
+	}
+	if s, ok := h.taskSteps(req); ok {
+		return s
+	}
+	return refusing(workbench.Unsupported)
+}
+
+// mutateLife changes the owner's lists. Its own results outlive the ledger's.
+func (h *Host) mutateLife(tx ports.PersonalTx, requestID, fingerprint string, op workbench.LifeOp) (any, error) {
+	type lifeResult struct {
+		Fingerprint string                `json:"payload"`
+		Outcome     workbench.LifeOutcome `json:"result"`
+	}
+	before, ok, err := load[lifeResult](tx, areaLife, requestID)
+	switch {
+	case err != nil:
+		return nil, err
+	case ok && before.Fingerprint != fingerprint:
+		return nil, workbench.RequestIDConflict
+	case ok:
+		return before.Outcome, nil
+	}
+	done, err := workbench.Mutate(shelf{tx}, requestID, op, h.now())
+	if err != nil {
+		return nil, err
+	}
+	return done, save(tx, areaLife, requestID, lifeResult{fingerprint, done}, workbench.MaxLifeReceipts)
+}
+
+// newestFeed is the feed as it is shown.
+func newestFeed(tx ports.PersonalView) ([]workbench.FeedItem, error) {
+	items, err := loadAll[workbench.FeedItem](tx, areaFeed, workbench.MaxFeed)
+	for i, j := 0, len(items)-1; i < j; i, j = i+1, j-1 {
+		items[i], items[j] = items[j], items[i]
+	}
+	return items, err
+}
+
+// expireFeed marks what is out of date.
+func (h *Host) expireFeed(tx ports.PersonalTx) error {
+	items, err := loadAll[workbench.FeedItem](tx, areaFeed, workbench.MaxFeed)
+	if err != nil {
+		return err
+	}
+	for _, item := range items {
+		if late, changed := workbench.Expire(item, h.now()); changed {
+			if err := save(tx, areaFeed, late.ID, late, 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (h *Host) actOnFeed(tx ports.PersonalTx, op workbench.FeedAction) (any, error) {
+	if err := h.expireFeed(tx); err != nil {
+		return nil, err
+	}
+	item, ok, err := load[workbench.FeedItem](tx, areaFeed, op.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, workbench.NotFound
+	}
+	item, err = workbench.Act(item, op.Action, op.SnoozeUntil, h.now())
+	if err != nil {
+		return nil, err
+	}
+	return item.Shown(), save(tx, areaFeed, item.ID, item, 0)
+}

@@ -1,0 +1,273 @@
+package personal
+
+import (
+	"context"
+	"errors"
+
+	"plexus/domain/conversations"
+	"plexus/domain/workbench"
+	"plexus/ports"
+)
+
+// conversationSteps are those of the conversations.* methods. Most answer with
+// the conversations as the snapshot shows them.
+func (h *Host) conversationSteps(req request) (steps, bool) {
+	switch op := req.op.(type) {
+	case workbench.CreateConversation:
+		return h.showing(func(tx ports.PersonalTx) (string, error) { return h.createChat(tx, op.Title) }), true
+	case workbench.SelectConversation:
+		return h.showing(func(tx ports.PersonalTx) (string, error) {
+			_, err := conversation(tx, op.ID)
+			return op.ID, err
+		}), true
+	case workbench.ReadConversation:
+		return h.showing(func(tx ports.PersonalTx) (string, error) { return "", read(tx, op) }), true
+	case workbench.ClearConversation:
+		return h.clearing(op), true
+	case workbench.OpenFeed:
+		return h.openingFeed(op, req.from), true
+	case workbench.SetVoice:
+		return h.voicing(op, req.from), true
+	case workbench.OpenWork:
+		return refusing(workbench.ConversationNotFound), true // there is no work
+	case workbench.Confirm:
+		return refusing(workbench.ConfirmationNotOwned), true
+	case workbench.Approve:
+		return refusing(workbench.ApprovalNotOwned), true
+	case workbench.CodingTargets:
+		return doing(func(ports.PersonalTx) (any, error) { return map[string]any{"targets": []any{}}, nil }), true
+	case workbench.CodingTarget:
+		return refusing(workbench.CodingUnavailable), true
+	}
+	return steps{}, false
+}
+
+// showing is a change that answers with the conversations; the one that change
+// names, if any, is selected.
+func (h *Host) showing(change func(tx ports.PersonalTx) (selectID string, err error)) steps {
+	selected := ""
+	return steps{
+		change: func(tx ports.PersonalTx) (any, error) {
+			var err error
+			if selected, err = change(tx); err != nil {
+				return nil, err
+			}
+			if selected != "" {
+				if err := selectConversation(tx, selected); err != nil {
+					return nil, err
+				}
+			}
+			return h.conversationsView(tx)
+		},
+		after: func() {
+			if selected != "" {
+				h.noteSelected(selected)
+			}
+		},
+	}
+}
+
+// conversationsView is the conversations member of a snapshot.
+func (h *Host) conversationsView(tx ports.PersonalView) (any, error) {
+	parts, err := h.conversationParts(tx)
+	if err != nil {
+		return nil, err
+	}
+	return workbench.ConversationsData(parts)
+}
+
+// conversation looks one up; a missing one is workbench.ConversationNotFound.
+func conversation(tx ports.PersonalView, id string) (conversations.Conversation, error) {
+	c, err := tx.Conversation(id)
+	if errors.Is(err, ports.ErrConversationUnknown) {
+		return c, workbench.ConversationNotFound
+	}
+	return c, err
+}
+
+func (h *Host) createChat(tx ports.PersonalTx, title string) (id string, err error) {
+	chats, err := tx.Conversations(ports.ConversationQuery{Kind: conversations.Chat, Limit: conversations.MaxChats})
+	if err != nil {
+		return "", err
+	}
+	if len(chats) >= conversations.MaxChats {
+		return "", workbench.ConversationLimit
+	}
+	if title = conversations.NewTitle(title); title == "" {
+		title = conversations.FreeTitle(h.words().chat, chats)
+	}
+	c := conversations.Conversation{ID: h.newID("chat:"), Kind: conversations.Chat, Title: title, CreatedAt: h.now()}
+	c.UpdatedAt = c.CreatedAt
+	return c.ID, tx.PutConversation(c)
+}
+
+// read acknowledges a prefix. It never takes an acknowledgement back.
+func read(tx ports.PersonalTx, op workbench.ReadConversation) error {
+	c, err := conversation(tx, op.ID)
+	if err != nil {
+		return err
+	}
+	m, err := tx.Message(op.ID, op.Through)
+	switch {
+	case errors.Is(err, ports.ErrMessageUnknown):
+		return workbench.MessageNotFound
+	case err != nil:
+		return err
+	case m.Seq <= c.ReadThrough:
+		return nil
+	}
+	c.ReadThrough = m.Seq
+	if c.Unread, err = unread(tx, c); err != nil {
+		return err
+	}
+	return tx.PutConversation(c)
+}
+
+// unread counts what has not been acknowledged: reminders alone are.
+func unread(tx ports.PersonalView, c conversations.Conversation) (int, error) {
+	if c.Kind != conversations.Proactive {
+		return 0, nil
+	}
+	return tx.UnreadAfter(c.ID, c.ReadThrough)
+}
+
+// clearing empties a conversation. Its turns end first, as far as anybody sees,
+// and really once the store agrees.
+func (h *Host) clearing(op workbench.ClearConversation) steps {
+	var c conversations.Conversation
+	s := h.showing(func(tx ports.PersonalTx) (string, error) {
+		var err error
+		c, err = h.clear(tx, op)
+		return "", err
+	})
+	s.before = func(context.Context) error { h.lines.mute(op.ID); return nil }
+	s.after = func() {
+		h.lines.drop(op.ID)
+		h.topics.wiped(c.SubjectKey)
+	}
+	s.always = func() { h.lines.unmute(op.ID) }
+	return s
+}
+
+func (h *Host) clear(tx ports.PersonalTx, op workbench.ClearConversation) (conversations.Conversation, error) {
+	c, err := conversation(tx, op.ID)
+	switch {
+	case err != nil:
+		return c, err
+	case op.Expected.Set && op.Expected.Value != c.Generation:
+		return c, workbench.GenerationConflict
+	case h.ownsVoice(op.ID):
+		return c, workbench.VoiceActive
+	}
+	if _, err := tx.DropMessages(c.ID); err != nil {
+		return c, err
+	}
+	if err := tx.DropRecord(areaBackground, c.ID); err != nil {
+		return c, err
+	}
+	c.Generation++
+	c.Unread, c.ReadThrough, c.UpdatedAt = 0, 0, h.now()
+	return c, tx.PutConversation(c)
+}
+
+// openingFeed opens the topic that a feed item stands for and says what it is
+// about to the model (nova-personal §7.3).
+func (h *Host) openingFeed(op workbench.OpenFeed, from *endpoint) steps {
+	var opened feedTopic
+	s := h.showing(func(tx ports.PersonalTx) (string, error) {
+		var err error
+		opened, err = h.openFeed(tx, op)
+		return opened.id, err
+	})
+	selected := s.after
+	s.after = func() {
+		selected()
+		if opened.replaced {
+			h.lines.drop(opened.id)
+		}
+		if opened.turn != nil {
+			opened.turn.language = from.language()
+			h.enqueue(*opened.turn)
+		}
+	}
+	return s
+}
+
+type feedTopic struct {
+	id       string
+	replaced bool  // its background has changed: what is being said is about the old one
+	turn     *turn // the first message, when there is one to answer
+}
+
+func (h *Host) openFeed(tx ports.PersonalTx, op workbench.OpenFeed) (opened feedTopic, err error) {
+	if err := h.expireFeed(tx); err != nil {
+		return opened, err
+	}
+	item, ok, err := load[workbench.FeedItem](tx, areaFeed, op.FeedID)
+	switch {
+	case err != nil:
+		return opened, err
+	case !ok:
+		return opened, workbench.FeedNotFound
+	case !workbench.Openable(item, h.now()):
+		return opened, workbench.Stale
+	}
+	c, err := h.feedTopic(tx, item)
+	if err != nil {
+		return opened, err
+	}
+	opened.id = c.ID
+	label := op.Label
+	if label == "" {
+		label = h.words().discuss
+	}
+	asked, err := tx.MessageByRequest(c.ID, "feed:"+item.ID)
+	known := err == nil
+	switch {
+	case err != nil && !errors.Is(err, ports.ErrMessageUnknown):
+		return opened, err
+	case known && asked.Text != label:
+		return opened, workbench.RequestIDConflict
+	}
+	about := workbench.BackgroundOf(item)
+	old, had, err := load[conversations.Background](tx, areaBackground, c.ID)
+	if err != nil {
+		return opened, err
+	}
+	opened.replaced = had && old.Text != about.Text
+	if opened.replaced && h.ownsVoice(c.ID) {
+		return opened, workbench.VoiceActive
+	}
+	if err := errors.Join(
+		tx.PutConversation(c),
+		save(tx, areaBackground, c.ID, about, 0),
+		save(tx, areaFeedTopics, item.ID, c.ID, workbench.MaxFeed),
+	); err != nil || known || !h.hasModel() || h.ownsVoice(c.ID) {
+		return opened, err
+	}
+	opened.turn, err = h.admit(tx, c, submission{text: label, requestID: "feed:" + item.ID})
+	return opened, err
+}
+
+// feedTopic finds the topic of a feed item: the one that it opened before, the
+// one with its subject, or a new one.
+func (h *Host) feedTopic(tx ports.PersonalTx, item workbench.FeedItem) (c conversations.Conversation, err error) {
+	id, ok, err := load[string](tx, areaFeedTopics, item.ID)
+	if err != nil {
+		return c, err
+	}
+	if ok {
+		if c, err = tx.Conversation(id); !errors.Is(err, ports.ErrConversationUnknown) {
+			return c, err
+		}
+	}
+	if c, err = tx.TopicBySubject(item.SubjectKey); !errors.Is(err, ports.ErrConversationUnknown) {
+		return c, err
+	}
+	c = conversations.Conversation{
+		ID: h.newID("topic:"), Kind: conversations.Topic, Title: conversations.NewTitle(item.Title),
+		SubjectKey: item.SubjectKey, CreatedAt: h.now(),
+	}
+	c.UpdatedAt = c.CreatedAt
+	return c, nil
+}
