@@ -59,7 +59,7 @@ func TestN17_N18_ARefusalIsRemembered(t *testing.T) {
 		if n := len(d.delivered()); n != 1 {
 			t.Errorf("%s: %d deliveries", name, n)
 		}
-		if panicked := strings.Contains(log, "handler panicked"); panicked != (name != "an error") {
+		if panicked := strings.Contains(log, "personal host panicked"); panicked != (name != "an error") {
 			t.Errorf("%s: in the log: %v", name, panicked)
 		}
 	}

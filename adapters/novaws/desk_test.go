@@ -10,6 +10,7 @@ import (
 	"plexus/domain/host"
 	"plexus/domain/nova"
 	"plexus/domain/pairing"
+	"plexus/domain/personal"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
 	"plexus/ports"
@@ -21,6 +22,12 @@ type desk struct {
 	authenticate func(ctx context.Context) error
 	attach       func(link ports.ClientLink) bool
 	deliver      func(ctx context.Context, c nova.Control) error
+	seat         func() // at Attach
+	audio        func()
+	snapshot     func(ctx context.Context) (nova.PersonalState, error)
+	leave        func()
+	input        nova.Input
+	alone        bool // there is no personal host
 	redeem       func(ctx context.Context) error
 	noAttempts   bool
 	paused       bool
@@ -30,6 +37,7 @@ type desk struct {
 	attached int
 	detached int
 	controls []nova.Control
+	seats    []*seat
 	refused  []admission.Cause
 	code     pairing.Code // open; empty for none
 	tokens   map[string]pairing.Device
@@ -38,6 +46,7 @@ type desk struct {
 
 func newDesk() *desk {
 	return &desk{
+		input:  nova.TextInput,
 		links:  map[ports.ClientLink]host.ClientIdentity{},
 		code:   pairing.Code{Text: secret.New(pairCode)},
 		tokens: map[string]pairing.Device{deviceToken: {ID: pairing.DeviceID{1}, Name: "phone", CreatedAt: time.UnixMilli(1)}},
@@ -77,7 +86,39 @@ func (d *desk) AttachClient(_ context.Context, who host.ClientIdentity, link por
 	}, true
 }
 
-func (d *desk) DeliverControl(ctx context.Context, c nova.Control) error {
+// personalHost is what the server is given as its Desk.
+func (d *desk) personalHost() Desk {
+	if d.alone {
+		return nil
+	}
+	return d
+}
+
+func (d *desk) Input() nova.Input { return d.input }
+
+func (d *desk) Attach(link ports.PersonalLink, terms personal.Terms) personal.Endpoint {
+	if d.seat != nil {
+		d.seat()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := &seat{desk: d, link: link, terms: terms}
+	d.seats = append(d.seats, s)
+	return s
+}
+
+// seat is one attached client of the desk.
+type seat struct {
+	desk  *desk
+	link  ports.PersonalLink
+	terms personal.Terms
+
+	heard int // bytes of audio
+	left  int
+}
+
+func (s *seat) Deliver(ctx context.Context, c nova.Control) error {
+	d := s.desk
 	d.mu.Lock()
 	d.controls = append(d.controls, c)
 	d.mu.Unlock()
@@ -85,6 +126,35 @@ func (d *desk) DeliverControl(ctx context.Context, c nova.Control) error {
 		return d.deliver(ctx, c)
 	}
 	return nil
+}
+
+func (s *seat) Audio(pcm []byte) {
+	if s.desk.audio != nil {
+		s.desk.audio()
+	}
+	s.desk.mu.Lock()
+	defer s.desk.mu.Unlock()
+	s.heard += len(pcm)
+}
+
+func (s *seat) Snapshot(ctx context.Context) (nova.PersonalState, error) {
+	return s.desk.snapshot(ctx)
+}
+
+func (s *seat) Leave() {
+	s.desk.mu.Lock()
+	s.left++
+	s.desk.mu.Unlock()
+	if s.desk.leave != nil {
+		s.desk.leave()
+	}
+}
+
+// last gives the client that was attached last.
+func (d *desk) last() *seat {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.seats[len(d.seats)-1]
 }
 
 func (d *desk) AcceptsHost(name string) bool     { return name == ownName }

@@ -47,7 +47,7 @@ func inFakeTime(t *testing.T, d *desk, f func(t *testing.T, h *harness), options
 	synctest.Test(t, func(t *testing.T) {
 		var ids atomic.Int64
 		config := Config{
-			ServerInstanceID: serverID, InputInstanceID: inputID, Input: nova.TextInput,
+			ServerInstanceID: serverID, InputInstanceID: inputID,
 			NewID: func() string { return fmt.Sprintf("33333333-3333-4333-8333-%012d", ids.Add(1)) },
 			Log:   slog.New(slog.NewTextHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		}
@@ -55,7 +55,7 @@ func inFakeTime(t *testing.T, d *desk, f func(t *testing.T, h *harness), options
 			o(&config)
 		}
 		h := &harness{t: t, desk: d}
-		h.s = New(Deps{Door: d, Pairing: d, Controls: d, Refuse: d.refuse}, config)
+		h.s = New(Deps{Door: d, Pairing: d, Desk: d.personalHost(), Refuse: d.refuse}, config)
 		defer func() { // also when f gave up
 			for _, p := range h.peers {
 				_ = p.Close()

@@ -21,7 +21,9 @@ func TestN1_N2_ReadyComesFirst(t *testing.T) {
 		nova.TextInput:        {"client.ready", "desktop.capabilities"},
 		nova.TextAndDictation: {"client.ready", "desktop.capabilities"},
 	} {
-		inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+		d := newDesk()
+		d.input = in
+		inFakeTime(t, d, func(t *testing.T, h *harness) {
 			p := h.knock(masterToken, "")
 			synctest.Wait()
 			if len(p.frames) != len(want) {
@@ -37,7 +39,7 @@ func TestN1_N2_ReadyComesFirst(t *testing.T) {
 					t.Errorf("input %d: media in %s: %v", in, kind, media)
 				}
 			}
-		}, func(c *Config) { c.Input = in })
+		})
 	}
 }
 
@@ -163,12 +165,13 @@ func TestN7_TheProcessStaysAndTheConnectionChanges(t *testing.T) {
 
 func TestN8_AnOfferWithTheRelayInItIsTaken(t *testing.T) {
 	d := newDesk()
+	d.input = nova.TextAndDictation
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p := h.knock(masterToken, `,"media":{"transports":["qwen_aoq_v1","host_pcm_v1"]}`)
 		if r, ok := p.receive().(nova.Ready); !ok || r.Pipeline != nova.Cascaded {
 			t.Errorf("%+v", r)
 		}
-	}, func(c *Config) { c.Input = nova.TextAndDictation })
+	})
 	if attached, _ := d.admissions(); attached != 1 {
 		t.Errorf("%d admissions", attached)
 	}
@@ -300,7 +303,7 @@ func TestRevoke_WhateverIsInFlight(t *testing.T) {
 // looks there last.
 func TestRevoke_OvertakesWhatIsQueued(t *testing.T) {
 	c := &session{
-		nova:  sessions.NewNova(sessions.NovaIDs{}, nova.NoInput, time.Now()),
+		nova:  sessions.NewNova(sessions.NovaIDs{}, time.Now()),
 		inbox: newInbox(), stopped: make(chan struct{}),
 	}
 	c.inbox.Put(message{true, []byte{0, 0}}) // binary before hello: it would end as 4003 all the same, for another reason

@@ -29,7 +29,11 @@ type frame struct {
 	fence   playback.Fence // clear, alert: what the client is told to drop
 	work    string         // detail: the task
 	summary string         // detail: what it says of the task
+	turn    string         // partial captions: whose text it is so far; "" for a turn without a name
 	view    string         // latest values: what is shown, a ticking countdown aside; "" for the bytes
+
+	snapshot bool   // personal state and result: a snapshot is in it
+	revision uint64 // of the snapshot
 }
 
 // outbox is what one client connection still has to write. It takes frames while
@@ -46,10 +50,10 @@ type outbox struct {
 	sent     [places]string // the view last handed out; "" for none on this connection
 	details  details
 
-	ordinary int // bytes that wait, personal bodies and latest values aside
-	bodies   int // bytes of personal bodies that wait
-	writing  bool
-	inFlight int // ordinary bytes of the frame that is being written
+	ordinary int       // bytes that wait, personal bodies and latest values aside
+	bodies   int       // bytes of personal bodies that wait
+	writing  frameKind // of the frame that is being written; 0 for none
+	inFlight int       // ordinary bytes of that frame
 }
 
 // newOutbox gives the outbox of a connection that nobody is admitted on. signal
@@ -105,8 +109,8 @@ func (o *outbox) take(f frame) fate {
 		return o.replace(rule.place, f)
 	case f.kind == kindAudio && o.fenced(f), f.kind == kindDetail && o.details.repeat(f.work, f.summary):
 		return dropped
-	case f.kind == kindPersonalState:
-		o.remove(rule.place, func(w frame) bool { return w.kind == kindPersonalState })
+	case f.kind == kindPersonalState, f.snapshot, f.turn != "":
+		o.remove(rule.place, f.replaces)
 	}
 	if became := o.makeRoom(f); became != queued {
 		return became
@@ -116,6 +120,20 @@ func (o *outbox) take(f frame) fate {
 	}
 	o.add(rule.place, f)
 	return queued
+}
+
+// replaces reports whether w, which waits, says nothing beside f: a state, a
+// result with a snapshot, or the caption of a turn.
+func (f frame) replaces(w frame) bool {
+	switch f.kind {
+	case kindPersonalState:
+		return w.kind == kindPersonalState
+	case kindPersonalResult:
+		return w.kind == kindPersonalState && w.revision <= f.revision
+	case kindCaption: // each partial one carries the whole so far
+		return w.kind == kindCaption && w.turn == f.turn
+	}
+	return false
 }
 
 // replay takes the whole list of results, which replaces one that waits: first
@@ -146,7 +164,7 @@ func (o *outbox) taskEnded(work string) { o.details.forget(work) }
 // next hands out the frame to write now. ok is false when none waits, and while
 // one is being written: the writer tells by written.
 func (o *outbox) next() (f frame, ok bool) {
-	for !o.writing {
+	for o.writing == 0 {
 		p := slices.IndexFunc(o.waiting[:], func(w []frame) bool { return len(w) > 0 })
 		if p < 0 {
 			return frame{}, false
@@ -157,7 +175,7 @@ func (o *outbox) next() (f frame, ok bool) {
 			continue
 		}
 		o.sent[p] = f.view
-		o.writing = true
+		o.writing = f.kind
 		if !f.kind.body() { // a large body on a slow link is judged by its progress, not by its size
 			o.inFlight = len(f.buffer.B)
 		}
@@ -168,9 +186,12 @@ func (o *outbox) next() (f frame, ok bool) {
 
 // written ends the write of f, which next handed out, well or not.
 func (o *outbox) written(f frame) {
-	o.writing, o.inFlight = false, 0
+	o.writing, o.inFlight = 0, 0
 	f.buffer.Put()
 }
+
+// holdsBody reports whether a personal body has not left yet.
+func (o *outbox) holdsBody() bool { return o.bodies > 0 || o.writing.body() }
 
 // empty reports whether nothing waits.
 func (o *outbox) empty() bool {

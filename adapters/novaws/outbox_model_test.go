@@ -103,9 +103,15 @@ func (m *modelOutbox) push(f frame) fate {
 	if f.kind == kindAudio && m.fenced(f) || f.kind == kindDetail && slices.Contains(m.told, detail{f.work, f.summary}) {
 		return dropped
 	}
-	if f.kind == kindPersonalState {
-		m.drop(func(w frame) bool { return w.kind == kindPersonalState })
-	}
+	m.drop(func(w frame) bool {
+		switch f.kind {
+		case kindPersonalState:
+			return w.kind == kindPersonalState
+		case kindPersonalResult:
+			return w.kind == kindPersonalState && f.snapshot && w.revision <= f.revision
+		}
+		return f.kind == kindCaption && f.turn != "" && w.turn == f.turn
+	})
 	if place, bytes := m.room(f); !place || !bytes {
 		m.drop(func(w frame) bool { return lane(w.kind) == 2 && m.fenced(w) })
 	}
@@ -192,6 +198,7 @@ func (r *outboxRun) same(what string, got, want any) {
 func copyOf(f frame) frame {
 	c := labelled(f.kind, string(f.buffer.B))
 	c.epoch, c.caption, c.fence, c.work, c.summary, c.view = f.epoch, f.caption, f.fence, f.work, f.summary, f.view
+	c.turn, c.snapshot, c.revision = f.turn, f.snapshot, f.revision
 	return c
 }
 
@@ -213,12 +220,16 @@ func (r *outboxRun) anyFrame(k frameKind) frame {
 		if r.random.IntN(3) > 0 {
 			f.caption = r.caption
 		}
+		if turn := r.random.IntN(9); k == kindCaption && turn > 5 {
+			f.turn = fmt.Sprint("turn ", turn)
+		}
 	case kindClear:
 		f.fence = playback.Fence{Epoch: r.epoch - min(r.epoch, uint64(r.random.IntN(3))), Caption: r.caption - min(r.caption, uint64(r.random.IntN(9)))}
 	case kindAlert:
 		f.fence.Caption = r.caption
 	case kindPersonalState, kindPersonalResult:
 		size = r.random.IntN(nova.MaxPersonalText - 100)
+		f.snapshot, f.revision = k == kindPersonalState || r.random.IntN(2) == 0, uint64(r.random.IntN(9))
 	case kindDetail:
 		f.work, f.summary = fmt.Sprint(r.random.IntN(80)), fmt.Sprint(r.random.IntN(2))
 	case kindExecutorState, kindProjectState, kindApproval, kindTasks:

@@ -90,11 +90,14 @@ var frameRules = [...]struct {
 // holds.
 func (k frameKind) body() bool { return k == kindPersonalState || k == kindPersonalResult }
 
+// extension reports whether a frame is the personal extension's.
+func (k frameKind) extension() bool { return k == kindPersonal || k.body() }
+
 // maxFrame bounds the bytes of a frame; 0 where the kind has no business on the
 // connection.
 func (k frameKind) maxFrame(personal bool) int {
 	switch {
-	case (k == kindPersonal || k.body()) && !personal:
+	case k.extension() && !personal:
 		return 0
 	case k.body():
 		return nova.MaxPersonalText
@@ -128,12 +131,19 @@ func describe(m nova.Message) (f frame, ok bool) {
 		f.kind, f.epoch = kindTerminal, m.Epoch
 	case nova.Caption:
 		f.kind = kindCaption
-		if m.FullText != "" {
+		switch {
+		case m.FullText != "":
 			f.kind = kindFullCaption
+		case !m.Final:
+			f.turn = m.TurnID
 		}
 		if m.Role == nova.Assistant {
 			f.caption = m.Sequence
 		}
+	case nova.PersonalState:
+		f.kind, f.snapshot, f.revision = kindPersonalState, true, m.Revision
+	case nova.PersonalResult:
+		f.kind, f.snapshot, f.revision = kindPersonalResult, m.Revision > 0, m.Revision
 	case nova.ExecutorProgress:
 		f.kind = kindProgress
 		if m.Level == nova.Detail {
@@ -152,7 +162,7 @@ func plainKind(m nova.Message) frameKind {
 		return kindReply
 	case nova.TextResult, nova.Transcription, nova.DesktopCapabilities:
 		return kindAnswer
-	case nova.ConversationError:
+	case nova.ConversationError, nova.PersonalError:
 		return kindPersonal
 	case nova.ClockPing:
 		return kindPing

@@ -24,38 +24,51 @@ type outgoing struct {
 	log       *slog.Logger
 	wake      chan struct{} // to the writer: there is something to do
 	stopped   chan struct{} // closed by end
+	stirred   chan struct{} // to who composes states: stateDue may say something else
 	probes    sync.WaitGroup
 
-	mu    sync.Mutex
-	box   *outbox
-	ended bool
-	flush bool
-	cut   *time.Timer // armed by end: frees a writer that is stuck
+	mu     sync.Mutex
+	box    *outbox
+	states sessions.Coalescer // of the personal state
+	ended  bool
+	flush  bool
+	cut    *time.Timer // armed by end: frees a writer that is stuck
 }
 
 func newOutgoing(ctx context.Context, socket *wsconn.Socket, keepalive time.Duration, log *slog.Logger) *outgoing {
-	o := &outgoing{ctx: ctx, socket: socket, keepalive: keepalive, log: log, wake: make(chan struct{}, 1), stopped: make(chan struct{})}
-	o.box = newOutbox(false, func() {
-		select {
-		case o.wake <- struct{}{}:
-		default: // it is awake already
-		}
-	})
+	o := &outgoing{
+		ctx: ctx, socket: socket, keepalive: keepalive, log: log,
+		wake: make(chan struct{}, 1), stopped: make(chan struct{}), stirred: make(chan struct{}, 1),
+	}
+	o.box = newOutbox(false, func() { rouse(o.wake) })
 	return o
 }
 
-// admit lets frames in. fence is what the process has told clients to drop.
-func (o *outgoing) admit(fence playback.Fence) {
+// rouse wakes who waits on a channel of one place, now or when it looks again.
+func rouse(wake chan<- struct{}) {
+	select {
+	case wake <- struct{}{}:
+	default: // it is awake already
+	}
+}
+
+// admit lets frames in, those of the personal extension where it was granted.
+// fence is what the process has told clients to drop.
+func (o *outgoing) admit(fence playback.Fence, personal bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.box.personal = personal
 	o.box.admit(fence)
 }
 
 // send queues m. A reason other than 0 ends the connection.
 func (o *outgoing) send(m nova.Message) sessions.CloseReason {
 	f, ok := describe(m)
-	if !ok {
+	switch {
+	case !ok:
 		return sessions.Internal
+	case f.kind.extension() && !o.extended():
+		return 0
 	}
 	b := wsconn.GetBuffer()
 	text, err := nova.Append(b.B, m)
@@ -64,11 +77,14 @@ func (o *outgoing) send(m nova.Message) sessions.CloseReason {
 		o.log.Error("a message could not be encoded", "type", m.Type(), "error", err)
 		return 0
 	}
+	if r, is := m.(nova.PersonalResult); is && len(text) <= len(r.Data) {
+		f.snapshot = false // it was too long, and the message goes without it
+	}
 	b.B = text
 	f.buffer = b
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.ended {
+	if o.ended || f.snapshot && !o.states.Told(f.revision) && f.kind == kindPersonalState {
 		b.Put()
 		return 0
 	}
@@ -81,6 +97,38 @@ func (o *outgoing) send(m nova.Message) sessions.CloseReason {
 		return sessions.OutputBudget
 	}
 	return 0
+}
+
+// extended reports whether the client has the personal extension.
+func (o *outgoing) extended() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.box.personal
+}
+
+// changed notes that the personal state has this revision.
+func (o *outgoing) changed(revision uint64, now time.Time) {
+	o.mu.Lock()
+	o.states.Changed(revision, now)
+	o.mu.Unlock()
+	rouse(o.stirred)
+}
+
+// stateDue reports whether the personal state is to be composed now. Else wait is
+// how long until then, or 0 for until stirred: on a slow link nothing is composed
+// while a body is still on its way, so that one at most is in memory and the next
+// is as new as it can be.
+func (o *outgoing) stateDue(now time.Time) (compose bool, wait time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	due := o.states.Due()
+	switch {
+	case o.ended, due.IsZero(), o.box.holdsBody():
+		return false, 0
+	case o.states.Take(now):
+		return true, 0
+	}
+	return false, due.Sub(now)
 }
 
 // run writes until end. It calls retire when the client has to go.
@@ -124,6 +172,9 @@ func (o *outgoing) drain() sessions.CloseReason {
 		o.mu.Lock()
 		o.box.written(f)
 		o.mu.Unlock()
+		if f.kind.body() {
+			rouse(o.stirred)
+		}
 		if err != nil {
 			if wsconn.FaultOf(err) == wsconn.TimedOut {
 				return sessions.SlowReader

@@ -12,7 +12,6 @@ import (
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
 	"plexus/domain/host"
-	"plexus/domain/nova"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
@@ -48,16 +47,11 @@ type Pairing interface {
 	Revoke(ctx context.Context, id pairing.DeviceID) error
 }
 
-// Controls takes what an admitted client commands. An error refuses it.
-type Controls interface {
-	DeliverControl(ctx context.Context, c nova.Control) error
-}
-
 // Deps is what the listener asks of the host.
 type Deps struct {
-	Door     Door
-	Pairing  Pairing
-	Controls Controls
+	Door    Door
+	Pairing Pairing
+	Desk    Desk // nil: there is no personal host, and nobody takes controls
 	// Refuse notes a refused attempt for the owner's list.
 	Refuse func(cause admission.Cause, peer string)
 }
@@ -72,7 +66,6 @@ type Config struct {
 	ServerInstanceID string        // UUIDs of this process
 	InputInstanceID  string
 	NewID            func() string // a fresh UUID
-	Input            nova.Input    // what the host can take
 	Log              *slog.Logger
 }
 

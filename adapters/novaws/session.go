@@ -14,8 +14,8 @@ import (
 
 	"plexus/adapters/wsconn"
 	"plexus/domain/host"
-	"plexus/domain/nova"
 	"plexus/domain/pairing"
+	"plexus/domain/personal"
 	"plexus/domain/playback"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
@@ -36,6 +36,9 @@ type session struct {
 	working bool                // current is set
 	who     host.ClientIdentity // the loop's alone
 	detach  func()              // the loop's alone; nil until attached
+	// Set by the loop at the admission, before anything that uses it is started;
+	// nil where there is no desk.
+	endpoint personal.Endpoint
 
 	ctx     context.Context // ends with the connection
 	cancel  context.CancelFunc
@@ -57,7 +60,7 @@ func (s *Server) runClient(socket *wsconn.Socket, peer string, log *slog.Logger)
 		server: s, id: sessions.ConnID(s.numbers.Add(1)), socket: socket, log: log,
 		nova: sessions.NewNova(sessions.NovaIDs{
 			ServerInstance: s.config.ServerInstanceID, InputInstance: s.config.InputInstanceID, Connection: s.config.NewID(),
-		}, s.config.Input, time.Now()),
+		}, time.Now()),
 		ctx: ctx, cancel: cancel, inbox: newInbox(),
 		results: make(chan func(*sessions.Nova) sessions.Effects, 1), readEnd: make(chan sessions.CloseReason, 1),
 		out: newOutgoing(ctx, socket, s.config.Keepalive, log), stopped: make(chan struct{}),
@@ -85,10 +88,11 @@ func (c *session) run() {
 	reason := c.loop()
 	// The place is free before the goodbye, so that a replacement can come at once.
 	c.server.leave(c)
+	c.cancel()
+	c.leave()
 	if c.detach != nil {
 		c.detach()
 	}
-	c.cancel()
 	end := closingOf(reason, c.nova.Personal())
 	c.out.end(reason.Flushes())
 	if end.code == 0 {
@@ -191,8 +195,9 @@ func (c *session) perform(e sessions.Effects) sessions.CloseReason {
 			return reason
 		}
 	}
-	// Uplink audio has no consumer yet: it is taken and dropped, as on a host
-	// whose recogniser is away.
+	if e.Audio != nil && c.endpoint != nil {
+		c.endpoint.Audio(e.Audio)
+	}
 	if e.Call != nil {
 		c.call(e.Call)
 	}
@@ -226,13 +231,19 @@ func (c *session) answer(call sessions.Call) (result func(*sessions.Nova) sessio
 			return n.TokenChecked(verdict)
 		}
 	case sessions.ClaimPlace:
-		granted := c.server.claim(c)
-		if granted {
-			c.out.admit(playback.Fence{}) // no speech yet that a client could have been told to drop
+		given, offer := c.server.claim(c), sessions.Offer{}
+		if given {
+			offer = c.offer()
 		}
-		return func(n *sessions.Nova) sessions.Effects { return n.PlaceClaimed(granted) }
+		return func(n *sessions.Nova) sessions.Effects {
+			e := n.PlaceClaimed(given, offer)
+			if given {
+				c.out.admit(playback.Fence{}, n.Granted()) // no speech yet that a client could have been told to drop
+			}
+			return e
+		}
 	case sessions.Admission:
-		return c.admit
+		return func(n *sessions.Nova) sessions.Effects { return c.admit(n, call) }
 	case sessions.Deliver:
 		err := c.deliver(call.Control)
 		return func(n *sessions.Nova) sessions.Effects { return n.Delivered(err) }
@@ -257,26 +268,13 @@ func (c *session) authenticate(token secret.Text) (host.ClientIdentity, sessions
 }
 
 // admit registers the client with the host, in the loop, where its link lives.
-func (c *session) admit(n *sessions.Nova) sessions.Effects {
+func (c *session) admit(n *sessions.Nova, a sessions.Admission) sessions.Effects {
 	detach, ok := c.server.deps.Door.AttachClient(c.ctx, c.who, c)
 	if !ok {
 		return n.Stop(sessions.DeviceRevoked)
 	}
 	c.detach = detach
-	return n.AdmissionDone(nil, time.Now())
-}
-
-// errPanicked refuses a control whose handler fell over.
-var errPanicked = errors.New("the handler panicked")
-
-func (c *session) deliver(control nova.Control) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			c.log.Error("a control's handler panicked", "control", control.Kind(), "panic", panicked(p), "stack", string(debug.Stack()))
-			err = errPanicked
-		}
-	}()
-	return c.server.deps.Controls.DeliverControl(c.ctx, control)
+	return n.AdmissionDone(c.attach(a), time.Now())
 }
 
 // readLoop fills the inbox until the socket or a rule ends it.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -133,9 +134,26 @@ func (s *Socket) WriteBinary(p []byte) error {
 	return s.ws.Write(context.Background(), websocket.MessageBinary, p)
 }
 
-// WriteText writes one text message as one frame. p must be valid UTF-8.
+// textPiece is the longest text that goes out as one frame, in bytes. On a link
+// that takes a minute for a long one, pings and pongs must get in between.
+const textPiece = 16 << 10
+
+// WriteText writes one text message, as one frame or in pieces of textPiece. p
+// must be valid UTF-8. After an error nothing more can be written.
 func (s *Socket) WriteText(p []byte) error {
-	return s.ws.Write(context.Background(), websocket.MessageText, p)
+	if len(p) <= textPiece {
+		return s.ws.Write(context.Background(), websocket.MessageText, p)
+	}
+	w, err := s.ws.Writer(context.Background(), websocket.MessageText)
+	if err != nil {
+		return err
+	}
+	for piece := range slices.Chunk(p, textPiece) {
+		if _, err := w.Write(piece); err != nil {
+			return err
+		}
+	}
+	return w.Close()
 }
 
 // Ping sends a WebSocket ping and waits for its pong, or for ctx.

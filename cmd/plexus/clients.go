@@ -12,7 +12,6 @@ import (
 	"plexus/adapters/novaws"
 	"plexus/adapters/sqlite"
 	"plexus/domain/host"
-	"plexus/domain/nova"
 	"plexus/domain/pairing"
 )
 
@@ -56,12 +55,11 @@ func newClients(ctx context.Context, cfg config, store *store, dataDir string, l
 // clientServer is the server for phones.
 func clientServer(cfg config, h *host.Host, clients *host.Clients, l *listeners, log *slog.Logger) stopper {
 	server := novaws.New(
-		novaws.Deps{Door: clients, Pairing: clients, Controls: clients, Refuse: h.Refuse},
+		novaws.Deps{Door: clients, Pairing: clients, Refuse: h.Refuse},
 		novaws.Config{
 			MaxConnections: cfg.limits.clients, RemoteAdmin: cfg.remoteAdmin,
 			ServerInstanceID: newUUID(), InputInstanceID: newUUID(), NewID: newUUID,
-			Input: nova.NoInput, // nothing takes a phone's text or speech yet
-			Log:   log,
+			Log: log,
 		})
 	return stopper{"client listener", l.client, server.Serve, server.Shutdown}
 }

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	"plexus/domain/nova"
@@ -17,13 +18,13 @@ const HelloLimit = 3 * time.Second
 // plain value: the connection's loop owns it, hands it one message at a time, and
 // none while Busy.
 type Nova struct {
-	ids   NovaIDs
-	input nova.Input
+	ids NovaIDs
 
 	phase    novaPhase
 	helloBy  time.Time // zero once hello is accepted
 	hello    nova.Hello
 	personal bool // it asked for the personal extension
+	granted  bool // and got it
 	busy     bool
 	ledger   ledger
 	pending  string // request ID of the command that is being delivered
@@ -53,8 +54,15 @@ type NovaIDs struct {
 }
 
 // NewNova is the session of a socket that was opened at now.
-func NewNova(ids NovaIDs, input nova.Input, now time.Time) *Nova {
-	return &Nova{ids: ids, input: input, helloBy: now.Add(HelloLimit)}
+func NewNova(ids NovaIDs, now time.Time) *Nova {
+	return &Nova{ids: ids, helloBy: now.Add(HelloLimit)}
+}
+
+// Offer is what the host has for a client at the moment of its hello. Everything
+// that the client is told of it comes from here (decision K10).
+type Offer struct {
+	Input    nova.Input // what it takes of text and speech
+	Personal bool       // there is a personal host
 }
 
 // Effects is what an event asks the connection to do, in this order: send, then
@@ -96,6 +104,9 @@ func (n *Nova) Busy() bool { return n.busy }
 // Personal reports which column of the close codes holds: a client that asked
 // for the personal extension, once its token was good.
 func (n *Nova) Personal() bool { return n.personal }
+
+// Granted reports whether the client has the personal extension.
+func (n *Nova) Granted() bool { return n.granted }
 
 // Greeted reports whether client.ready was sent.
 func (n *Nova) Greeted() bool { return n.phase == admitting || n.phase == ready }
@@ -210,17 +221,18 @@ func (n *Nova) TokenChecked(verdict TokenVerdict) Effects {
 	return n.call(claimingPlace, ClaimPlace{})
 }
 
-// PlaceClaimed answers ClaimPlace.
-func (n *Nova) PlaceClaimed(granted bool) Effects {
+// PlaceClaimed answers ClaimPlace. offer counts only where the place was given.
+func (n *Nova) PlaceClaimed(given bool, offer Offer) Effects {
 	if !n.answered(claimingPlace) {
 		return Effects{}
 	}
-	if !granted {
+	if !given {
 		return n.retire(ConcurrentClient)
 	}
-	e := n.call(admitting, Admission{Language: n.hello.Language, Personal: false})
-	e.Send = []nova.Message{nova.NewReady(n.ids.ServerInstance, n.ids.Connection, n.input, false)}
-	if capabilities, ok := nova.NewDesktopCapabilities(n.input, n.ids.InputInstance); ok {
+	n.granted = n.personal && offer.Personal
+	e := n.call(admitting, Admission{Language: n.hello.Language, Personal: n.granted})
+	e.Send = []nova.Message{nova.NewReady(n.ids.ServerInstance, n.ids.Connection, offer.Input, n.granted)}
+	if capabilities, ok := nova.NewDesktopCapabilities(offer.Input, n.ids.InputInstance); ok {
 		e.Send = append(e.Send, capabilities)
 	}
 	return e
@@ -259,10 +271,23 @@ func (n *Nova) command(b []byte, now time.Time) Effects {
 		return receipt(c.RequestID, status)
 	}
 	n.pending = c.RequestID
-	if n.observe(control, now) {
+	switch {
+	case n.observe(control, now):
 		return n.receipted(nil)
+	case !n.admits(control):
+		return n.receipted(errNotAdmitted)
 	}
 	return n.call(ready, Deliver{control})
+}
+
+// errNotAdmitted refuses a personal.command; nobody sees its words.
+var errNotAdmitted = errors.New("not admitted on this connection")
+
+// admits refuses personal commands without the extension, and those that are not
+// a phone's (decisions K2 and K9).
+func (n *Nova) admits(control nova.Control) bool {
+	c, personal := control.(nova.PersonalCommand)
+	return !personal || n.granted && nova.MethodAdmission(c.Method) == nova.MethodAdmitted
 }
 
 // Delivered answers Deliver: an error is a refusal and nothing worse.

@@ -15,7 +15,7 @@ func pong(id string) string {
 // TestN65_APongCountsOnceAndForAPingThatWasSent: all are applied, and none is
 // delivered.
 func TestN65_APongCountsOnceAndForAPingThatWasSent(t *testing.T) {
-	n := admitted(t, nova.NoInput, "")
+	n := admitted(t, "")
 	if due := n.Deadline(); !due.Equal(start.Add(ClockInterval)) {
 		t.Fatalf("the first ping is due at %v", due)
 	}
@@ -49,7 +49,7 @@ func TestN65_APongCountsOnceAndForAPingThatWasSent(t *testing.T) {
 
 // TestN65_PingsAreForgottenOnDisconnect: nothing is due any more either.
 func TestN65_PingsAreForgottenOnDisconnect(t *testing.T) {
-	n := admitted(t, nova.NoInput, "")
+	n := admitted(t, "")
 	n.Tick(start.Add(ClockInterval))
 	n.Stop(ClientGone)
 	if len(n.clock.out) != 0 || !n.Deadline().IsZero() {
@@ -60,7 +60,7 @@ func TestN65_PingsAreForgottenOnDisconnect(t *testing.T) {
 // TestN65_PongsDoNotUseUpTheCommands: a client that answers every ping of a long
 // call keeps most of its ledger.
 func TestN65_PongsDoNotUseUpTheCommands(t *testing.T) {
-	n := admitted(t, nova.NoInput, "")
+	n := admitted(t, "")
 	pings := 0
 	for ; !n.Deadline().IsZero(); pings++ {
 		now := n.Deadline()
@@ -87,7 +87,7 @@ const telemetry = `{"type":"playback.telemetry","utterance_id":"u","generation_e
 // TestN66_TelemetryIsCountedAndNeverAFault: invalid ones are one and the same
 // control, so that two under one ID are a repetition.
 func TestN66_TelemetryIsCountedAndNeverAFault(t *testing.T) {
-	n := admitted(t, nova.NoInput, "")
+	n := admitted(t, "")
 	for _, c := range []struct{ id, payload string }{
 		{"good", fmt.Sprintf(telemetry, 20)},
 		{"too large", fmt.Sprintf(telemetry, 86_400_001)},
@@ -102,7 +102,7 @@ func TestN66_TelemetryIsCountedAndNeverAFault(t *testing.T) {
 }
 
 func TestN67_DiagnosticsAreCountedByPhase(t *testing.T) {
-	n := admitted(t, nova.NoInput, "")
+	n := admitted(t, "")
 	for i, payload := range []string{
 		`{"type":"connection.diagnostic","phase":"closed","close_code":1006,"reason":"abnormal"}`,
 		`{"type":"connection.diagnostic","phase":"reconnect_attempt","attempt":1,"delay_ms":1000}`,

@@ -154,7 +154,7 @@ func (r *novaRun) answer() {
 			}
 			return r.n.TokenChecked(TokenKnown)
 		case ClaimPlace:
-			return r.n.PlaceClaimed(!failed)
+			return r.n.PlaceClaimed(!failed, Offer{Input: nova.Input(r.rng.IntN(3)), Personal: r.rng.IntN(2) == 0})
 		case Admission:
 			return r.n.AdmissionDone(err, r.now)
 		}
@@ -170,7 +170,7 @@ func TestNova_AgreesWithItsInvariants(t *testing.T) {
 	ends := map[CloseReason]int{}
 	for i := range 150 {
 		r := &novaRun{
-			t: t, rng: rand.New(rand.NewPCG(seed, uint64(i))), n: newNova(nova.Input(i % 3)), now: start,
+			t: t, rng: rand.New(rand.NewPCG(seed, uint64(i))), n: newNova(), now: start,
 			repeats: map[string]int{},
 		}
 		for range 2000 {

@@ -22,7 +22,10 @@ const (
 // start is when every session of the tests was opened.
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func newNova(in nova.Input) *Nova { return NewNova(NovaIDs{server, input, connection}, in, start) }
+func newNova() *Nova { return NewNova(NovaIDs{server, input, connection}, start) }
+
+// typing is a host that takes text and has the personal extension.
+var typing = Offer{Input: nova.TextInput, Personal: true}
 
 // helloWith is a hello with more members.
 func helloWith(members string) []byte {
@@ -30,12 +33,12 @@ func helloWith(members string) []byte {
 }
 
 // admitted is a session whose client has been let in.
-func admitted(t *testing.T, in nova.Input, members string) *Nova {
+func admitted(t *testing.T, members string) *Nova {
 	t.Helper()
-	n := newNova(in)
+	n := newNova()
 	n.Text(helloWith(members), start)
 	n.TokenChecked(TokenKnown)
-	n.PlaceClaimed(true)
+	n.PlaceClaimed(true, typing)
 	if e := n.AdmissionDone(nil, start); e.Close != 0 || n.Busy() {
 		t.Fatalf("a good hello gave %+v", e)
 	}
@@ -61,13 +64,13 @@ func receipted(id string, status nova.Status) Effects {
 }
 
 func TestN1_ReadyIsTheFirstFrame(t *testing.T) {
-	n := newNova(nova.TextInput)
+	n := newNova()
 	want(t, "hello", n.Text(helloWith(""), start), Effects{Call: CheckToken{secret.New(token)}})
 	want(t, "a known token", n.TokenChecked(TokenKnown), Effects{Call: ClaimPlace{}})
 	if n.Greeted() {
 		t.Error("greeted before the place was given")
 	}
-	want(t, "the place", n.PlaceClaimed(true), Effects{
+	want(t, "the place", n.PlaceClaimed(true, Offer{Input: nova.TextInput}), Effects{
 		Send: []nova.Message{
 			nova.NewReady(server, connection, nova.TextInput, false),
 			nova.DesktopCapabilities{TextInput: true, InputInstanceID: input},
@@ -90,10 +93,10 @@ func TestN2_WithoutAPipelineReadyHasNoMedia(t *testing.T) {
 	}{
 		nova.NoInput: {"", 1}, nova.TextInput: {"", 2}, nova.TextAndDictation: {nova.Cascaded, 2},
 	} {
-		n := newNova(in)
+		n := newNova()
 		n.Text(helloWith(""), start)
 		n.TokenChecked(TokenKnown)
-		e := n.PlaceClaimed(true)
+		e := n.PlaceClaimed(true, Offer{Input: in})
 		if len(e.Send) != wanted.frames {
 			t.Fatalf("input %d: %d frames, want %d", in, len(e.Send), wanted.frames)
 		}
@@ -129,7 +132,7 @@ func TestN3_N8_WhatAHelloIsRefusedFor(t *testing.T) {
 		"French":              {string(helloWith(`,"language":"fr"`)), TokenKnown, UnsupportedLanguage},
 		"language null":       {string(helloWith(`,"language":null`)), TokenKnown, UnsupportedLanguage},
 	} {
-		n := newNova(nova.NoInput)
+		n := newNova()
 		e := n.Text([]byte(c.hello), start)
 		if c.verdict != 0 {
 			if _, asks := e.Call.(CheckToken); !asks {
@@ -141,19 +144,19 @@ func TestN3_N8_WhatAHelloIsRefusedFor(t *testing.T) {
 		want(t, name, e, Effects{Close: c.reason})
 		want(t, name+", then a good hello", n.Text(helloWith(""), start), Effects{})
 	}
-	n := newNova(nova.TextAndDictation)
+	n := newNova()
 	n.Text(helloWith(`,"media":{"transports":["qwen_aoq_v1","host_pcm_v1"]}`), start)
 	want(t, "a list with the relay in it", n.TokenChecked(TokenKnown), Effects{Call: ClaimPlace{}})
 }
 
 func TestN3_ABinaryFirstMessageIsNoHello(t *testing.T) {
-	want(t, "binary", newNova(nova.NoInput).Binary([]byte{0, 0}), Effects{Close: BadHello})
+	want(t, "binary", newNova().Binary([]byte{0, 0}), Effects{Close: BadHello})
 }
 
 // TestN4_TheHelloHasThreeSeconds: until it is accepted, not only until it came.
 func TestN4_TheHelloHasThreeSeconds(t *testing.T) {
 	for name, said := range map[string]bool{"silent": false, "still being checked": true} {
-		n := newNova(nova.NoInput)
+		n := newNova()
 		if said {
 			n.Text(helloWith(""), start)
 		}
@@ -161,17 +164,17 @@ func TestN4_TheHelloHasThreeSeconds(t *testing.T) {
 		want(t, name+" at the deadline", n.Tick(start.Add(HelloLimit)), Effects{Close: HelloTimeout})
 		want(t, name+" after", n.TokenChecked(TokenKnown), Effects{})
 	}
-	n := admitted(t, nova.NoInput, "")
+	n := admitted(t, "")
 	if e := n.Tick(start.Add(HelloLimit)); e.Close != 0 {
 		t.Errorf("an admitted client was closed for %v", e.Close)
 	}
 }
 
 func TestN5_TheOneClientsPlaceIsTaken(t *testing.T) {
-	n := newNova(nova.NoInput)
+	n := newNova()
 	n.Text(helloWith(""), start)
 	n.TokenChecked(TokenKnown)
-	want(t, "no place", n.PlaceClaimed(false), Effects{Close: ConcurrentClient})
+	want(t, "no place", n.PlaceClaimed(false, typing), Effects{Close: ConcurrentClient})
 	if n.Greeted() {
 		t.Error("a client without a place was greeted")
 	}
@@ -184,15 +187,15 @@ func TestN6_AnOddFrameIsAFault(t *testing.T) {
 		if reason == 0 {
 			wanted.Audio = pcm
 		}
-		want(t, fmt.Sprintf("%d bytes", size), admitted(t, nova.NoInput, "").Binary(pcm), wanted)
+		want(t, fmt.Sprintf("%d bytes", size), admitted(t, "").Binary(pcm), wanted)
 	}
 }
 
 func TestN7_EachConnectionNamesItselfAndTheProcess(t *testing.T) {
-	other := NewNova(NovaIDs{server, input, "44444444-4444-4444-8444-444444444444"}, nova.NoInput, start)
+	other := NewNova(NovaIDs{server, input, "44444444-4444-4444-8444-444444444444"}, start)
 	other.Text(helloWith(""), start)
 	other.TokenChecked(TokenKnown)
-	ready, ok := other.PlaceClaimed(true).Send[0].(nova.Ready)
+	ready, ok := other.PlaceClaimed(true, typing).Send[0].(nova.Ready)
 	if !ok || ready.ServerInstanceID != server || ready.ConnectionID == connection {
 		t.Errorf("%+v", ready)
 	}
@@ -202,10 +205,10 @@ func TestN7_EachConnectionNamesItselfAndTheProcess(t *testing.T) {
 // host's default, whatever came before.
 func TestN10_TheLanguageIsTheConnectionsOwn(t *testing.T) {
 	for member, language := range map[string]nova.Language{`,"language":"en"`: nova.English, `,"language":"zh-CN"`: nova.Chinese, "": ""} {
-		n := newNova(nova.NoInput)
+		n := newNova()
 		n.Text(helloWith(member), start)
 		n.TokenChecked(TokenKnown)
-		if got := n.PlaceClaimed(true).Call; got != (Admission{Language: language}) {
+		if got := n.PlaceClaimed(true, typing).Call; got != (Admission{Language: language}) {
 			t.Errorf("%q: %+v", member, got)
 		}
 	}
@@ -214,7 +217,7 @@ func TestN10_TheLanguageIsTheConnectionsOwn(t *testing.T) {
 // TestPersonal_CountsFromTheGoodTokenOn: until then the other column of the
 // close codes holds.
 func TestPersonal_CountsFromTheGoodTokenOn(t *testing.T) {
-	n := newNova(nova.NoInput)
+	n := newNova()
 	n.Text(helloWith(`,"capabilities":["personal"]`), start)
 	if n.Personal() {
 		t.Error("personal before the token was known")
@@ -227,15 +230,15 @@ func TestPersonal_CountsFromTheGoodTokenOn(t *testing.T) {
 }
 
 func TestOverflow_OfAStrangerIsNoHello(t *testing.T) {
-	want(t, "overflow", newNova(nova.NoInput).Overflow(), Effects{Close: BadHello})
-	n := newNova(nova.NoInput)
+	want(t, "overflow", newNova().Overflow(), Effects{Close: BadHello})
+	n := newNova()
 	n.Text(helloWith(""), start)
 	want(t, "while the token is checked", n.Overflow(), Effects{Close: BadHello})
-	want(t, "of a client", admitted(t, nova.NoInput, "").Overflow(), Effects{Close: InputOverflow})
+	want(t, "of a client", admitted(t, "").Overflow(), Effects{Close: InputOverflow})
 }
 
 func TestN14_ARepeatedCommandIsDeliveredOnce(t *testing.T) {
-	n := admitted(t, nova.NoInput, "")
+	n := admitted(t, "")
 	want(t, "the command", n.Text(command("r", connection, onset("a")), start), Effects{Call: Deliver{nova.SpeechOnset{SpeechID: "a"}}})
 	want(t, "its delivery", n.Delivered(nil), receipted("r", nova.Applied))
 	same := `{"speech_id":"\u0061","unknown":[1.50],"type":"speech.onset"}`
@@ -243,7 +246,7 @@ func TestN14_ARepeatedCommandIsDeliveredOnce(t *testing.T) {
 }
 
 func TestN15_AConflictingRetryIsRejected(t *testing.T) {
-	n := admitted(t, nova.NoInput, "")
+	n := admitted(t, "")
 	n.Text(command("r", connection, onset("a")), start)
 	n.Delivered(nil)
 	want(t, "another payload", n.Text(command("r", connection, onset("b")), start), receipted("r", nova.Rejected))
@@ -251,7 +254,7 @@ func TestN15_AConflictingRetryIsRejected(t *testing.T) {
 }
 
 func TestN16_AnotherConnectionsCommandIsStale(t *testing.T) {
-	n := admitted(t, nova.NoInput, "")
+	n := admitted(t, "")
 	want(t, "another ID", n.Text(command("r", server, `{"type":"nonsense"}`), start), receipted("r", nova.Stale))
 	if e := n.Text(command("r", connection, onset("a")), start); e.Call == nil {
 		t.Errorf("a stale command was recorded: %+v", e)
@@ -259,7 +262,7 @@ func TestN16_AnotherConnectionsCommandIsStale(t *testing.T) {
 }
 
 func TestN17_AFailedCommandUsesUpItsEntry(t *testing.T) {
-	n := admitted(t, nova.NoInput, "")
+	n := admitted(t, "")
 	n.Text(command("r", connection, onset("a")), start)
 	want(t, "a failure", n.Delivered(errors.New("no")), receipted("r", nova.Rejected))
 	want(t, "a repetition", n.Text(command("r", connection, onset("a")), start), receipted("r", nova.Rejected))
@@ -271,7 +274,7 @@ func TestN17_AFailedCommandUsesUpItsEntry(t *testing.T) {
 // TestN19_TheLedgerIsFullAfter256: the last one gets its true receipt, then the
 // client is told to reconnect.
 func TestN19_TheLedgerIsFullAfter256(t *testing.T) {
-	n := admitted(t, nova.NoInput, "")
+	n := admitted(t, "")
 	for i := range MaxCommands {
 		id := fmt.Sprint(i)
 		if e := n.Text(command(id, connection, onset(id)), start); e.Call == nil {
@@ -306,16 +309,16 @@ func TestN20_WhatIsNoCommandIsAFault(t *testing.T) {
 		"a bad diagnostic":    string(command("r", connection, `{"type":"connection.diagnostic","phase":"closed"}`)),
 		"an unsafe telemetry": string(command("r", connection, `{"type":"playback.telemetry","window_ms":9007199254740992}`)),
 	} {
-		want(t, name, admitted(t, nova.NoInput, "").Text([]byte(text), start), Effects{Close: ProtocolFault})
+		want(t, name, admitted(t, "").Text([]byte(text), start), Effects{Close: ProtocolFault})
 	}
-	if e := admitted(t, nova.NoInput, "").Text([]byte(good+strings.Repeat(" ", nova.MaxText-len(good))), start); e.Call == nil {
+	if e := admitted(t, "").Text([]byte(good+strings.Repeat(" ", nova.MaxText-len(good))), start); e.Call == nil {
 		t.Errorf("16,384 bytes: %+v", e)
 	}
 }
 
 // TestN22_OneCommandAtATime: while one is delivered nothing else is taken.
 func TestN22_OneCommandAtATime(t *testing.T) {
-	n := admitted(t, nova.NoInput, "")
+	n := admitted(t, "")
 	n.Text(command("1", connection, onset("a")), start)
 	if !n.Busy() {
 		t.Fatal("not busy during a delivery")
@@ -328,9 +331,9 @@ func TestN22_OneCommandAtATime(t *testing.T) {
 }
 
 func TestAdmission_ThatFailsIsAFault(t *testing.T) {
-	n := newNova(nova.NoInput)
+	n := newNova()
 	n.Text(helloWith(""), start)
 	n.TokenChecked(TokenKnown)
-	n.PlaceClaimed(true)
+	n.PlaceClaimed(true, typing)
 	want(t, "a failed admission", n.AdmissionDone(errors.New("no"), start), Effects{Close: ProtocolFault})
 }

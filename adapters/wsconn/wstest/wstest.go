@@ -121,17 +121,24 @@ func (p *Peer) Receive() ([]byte, error) {
 	return f.Payload, err
 }
 
-// ReceiveMessage reads until the next message of one frame, answering pings. A
-// Close frame is a *CloseError; it is answered, as a browser would.
+// ReceiveMessage reads until the next message is whole, answering pings. A Close
+// frame is a *CloseError; it is answered, as a browser would.
 func (p *Peer) ReceiveMessage() (Frame, error) {
+	var whole Frame // what has come of it; its Opcode is 0 before the first piece
 	for {
 		f, err := p.ReadFrame()
 		if err != nil {
 			return Frame{}, err
 		}
 		switch f.Opcode {
-		case Text, Binary:
-			return f, nil
+		case Text, Binary, Continuation:
+			if (f.Opcode == Continuation) != (whole.Opcode != 0) {
+				return Frame{}, errors.New("a message began within another, or without a beginning")
+			}
+			whole = Frame{f.Fin, max(whole.Opcode, f.Opcode), append(whole.Payload, f.Payload...)}
+			if whole.Fin {
+				return whole, nil
+			}
 		case Ping:
 			if err := p.SendFrame(Pong, f.Payload); err != nil {
 				return Frame{}, err
