@@ -105,31 +105,21 @@ func Stored(method string, r Result) (stored Result, keep bool) {
 	return r, Recorded(method)
 }
 
-// EncodeReceipt writes a receipt for DecodeReceipt.
-func EncodeReceipt(r Receipt) ([]byte, error) {
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false) // a repetition is answered with the same bytes
-	if err := e.Encode(r); err != nil {
-		return nil, fmt.Errorf("workbench: write receipt: %w", err)
-	}
-	return bytes.TrimRight(text.Bytes(), "\n"), nil
-}
-
 var errNoReceipt = errors.New("not a receipt")
 
-// DecodeReceipt reads a receipt. An error means that it is damaged.
-func DecodeReceipt(text []byte) (Receipt, error) {
-	var r Receipt
-	if _, err := jsonform.Object(text); err != nil {
-		return Receipt{}, fmt.Errorf("workbench: read receipt: %w", err)
+// UnmarshalJSON reads what json.Marshal wrote of a receipt. An error means that
+// it is damaged.
+func (r *Receipt) UnmarshalJSON(body []byte) error {
+	if _, err := jsonform.Object(body); err != nil {
+		return fmt.Errorf("workbench: read receipt: %w", err)
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
+	type bare Receipt // without this method
+	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
-	if d.Decode(&r) != nil || !isSum(r.Fingerprint) {
-		return Receipt{}, fmt.Errorf("workbench: read receipt: %w", errNoReceipt)
+	if d.Decode((*bare)(r)) != nil || !isSum(r.Fingerprint) {
+		return fmt.Errorf("workbench: read receipt: %w", errNoReceipt)
 	}
-	return r, nil
+	return nil
 }
 
 // isSum reports whether s is what sum gives.
