@@ -108,7 +108,7 @@ func fullTask(id string) workbench.Task {
 	}
 }
 
-func mobile(t *testing.T, p workbench.Parts) ([]byte, workbench.Cut) {
+func mobileFrame(t *testing.T, p workbench.Parts) ([]byte, workbench.Cut) {
 	t.Helper()
 	frame, cut, err := workbench.MobileFrame(p)
 	if err != nil {
@@ -117,7 +117,7 @@ func mobile(t *testing.T, p workbench.Parts) ([]byte, workbench.Cut) {
 	return frame, cut
 }
 
-func desktop(t *testing.T, p workbench.Parts) []byte {
+func desktopFrame(t *testing.T, p workbench.Parts) []byte {
 	t.Helper()
 	frame, err := workbench.DesktopFrame(p)
 	if err != nil {
@@ -128,11 +128,11 @@ func desktop(t *testing.T, p workbench.Parts) []byte {
 
 func TestGoldenSnapshots(t *testing.T) {
 	for name, p := range map[string]workbench.Parts{"empty": emptyHost(), "full": fullHost()} {
-		phone, cut := mobile(t, p)
+		phone, cut := mobileFrame(t, p)
 		if cut != (workbench.Cut{}) {
 			t.Errorf("%s: %+v is cut", name, cut)
 		}
-		for kind, frame := range map[string][]byte{"mobile": phone, "desktop": desktop(t, p)} {
+		for kind, frame := range map[string][]byte{"mobile": phone, "desktop": desktopFrame(t, p)} {
 			t.Run(name+"-"+kind, func(t *testing.T) { golden(t, name+"-"+kind+".json", frame) })
 		}
 	}
@@ -175,11 +175,11 @@ func compact(t *testing.T, text []byte) []byte {
 }
 
 func TestSnapshotsAreTheSameBytesEveryTime(t *testing.T) {
-	phone, _ := mobile(t, fullHost())
-	page := desktop(t, fullHost())
+	phone, _ := mobileFrame(t, fullHost())
+	page := desktopFrame(t, fullHost())
 	for range 20 {
-		again, _ := mobile(t, fullHost())
-		if !bytes.Equal(again, phone) || !bytes.Equal(desktop(t, fullHost()), page) {
+		again, _ := mobileFrame(t, fullHost())
+		if !bytes.Equal(again, phone) || !bytes.Equal(desktopFrame(t, fullHost()), page) {
 			t.Fatal("the same parts make other bytes")
 		}
 	}
@@ -189,7 +189,7 @@ func TestP56_UnreadCountsAreOfTheProactiveOneAndSumUp(t *testing.T) {
 	p := emptyHost()
 	p.Conversations[0].Unread = 5 // a chat has none, whatever is stored
 	p.Conversations[1].Unread = 3
-	for _, frame := range [][]byte{first(mobile(t, p)), desktop(t, p)} {
+	for _, frame := range [][]byte{first(mobileFrame(t, p)), desktopFrame(t, p)} {
 		s, err := workbench.DecodeSnapshot(frame)
 		if err != nil {
 			t.Fatal(err)
@@ -213,7 +213,7 @@ func TestP55_MessagesUpToTheReadMarkAreRead(t *testing.T) {
 	p.Messages = newestFirst(all...)
 	for selected, want := range map[string]string{conversations.ProactiveID: "true true false true", conversations.MainID: "true true true true"} {
 		p.SelectedID, p.Conversations[1].ReadThrough = selected, 2
-		s, err := workbench.DecodeSnapshot(first(mobile(t, p)))
+		s, err := workbench.DecodeSnapshot(first(mobileFrame(t, p)))
 		if err != nil {
 			t.Fatal(err)
 		}
