@@ -23,14 +23,15 @@ const (
 
 // Frame is what every page of a session has around its content.
 type Frame struct {
-	T       Words
-	Base    string // the session's prefix, "/s/<32 hex>/"
-	Here    Place
-	Now     time.Time // moment of drawing; its location is the one times are shown in
-	Notice  string    // one sentence about what the last action did, or ""
-	Problem string    // one sentence about what went wrong, or ""
-	Waiting int       // extensions that wait to be allowed
-	Reload  int       // without script the page is fetched again after this many seconds; 0: never
+	T        Words
+	Base     string // the session's prefix, "/s/<32 hex>/"
+	Here     Place
+	Now      time.Time // moment of drawing; its location is the one times are shown in
+	Notice   string    // one sentence about what the last action did, or ""
+	Problem  string    // one sentence about what went wrong, or ""
+	Waiting  int       // extensions that wait to be allowed
+	Personal bool      // there is a personal host, with its places
+	Reload   int       // without script the page is fetched again after this many seconds; 0: never
 }
 
 // SignIn is the page of somebody without a session.
@@ -65,6 +66,8 @@ type Overview struct {
 	Answered, Cancelled, Refused int64   // queries since the start
 	FirstResult                  Latency // from a question to its results
 	Answer                       Latency // from a question to the end of its answer
+
+	Kept *Kept // nil without a personal host
 
 	Waiting  []Extension
 	Knocking []Refusal // the latest refused attempts, newest first

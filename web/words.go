@@ -57,6 +57,33 @@ type Words struct {
 
 	Redeems map[RedeemCause]string // why a phone was refused, and what to do
 
+	Conversations, Lists, ConversationsLead                           string
+	SearchLabel, SearchButton, SearchHint, SearchFor                  string
+	SearchNothing, SearchNothingLead, SearchMost, SearchEnd           string
+	NewChat, NewChatTitle, NewChatHint, NoOthers, NoOthersLead        string
+	Span, Newer, OlderList, UnreadOne, UnreadMany, Touched            string
+	InputNone, InputTextOnly, RecordTitle, RecordLead                 string
+	DropTopics, DropTopicsTitle, DropTopicsLead, DropTopicsButton     string
+	You, Write, WriteHint, Send, TalkEmpty, TalkEmptyLead, TalkSilent string
+	RemindersEmpty, RemindersEmptyLead                                string
+	OlderMessages, NewestMessages, AboutPage, QuotedLead              string
+	Clear, ClearTitle, ClearLead, ClearButton                         string
+	Delete, DeleteTitle, DeleteLead, DeleteButton, Answering, NotSent string
+	KeptTitle, KeptConversations, KeptTopics, KeptMessages, KeptText  string
+
+	Kinds         map[ConversationKind]string
+	MessageStates map[MessageState]string
+
+	Add, Done, Reopen, Edit, Save, Archive, Complete, Restore string
+	MakeTodo, MakeGoal, Due, Late, ForGoal, Progress          string
+	EditTitle, FieldTitle, FieldDue, FieldNote, FieldStatus   string
+	FieldCriteria, CancelTodo, AboutField, AboutHint          string
+	ListsNavigation, ClosedMore, Conflict                     string
+	ListNames, ListLeads, AddLabels, EmptyLists, EmptyLeads   map[List]string
+	ClosedLists                                               map[List]string
+	Statuses                                                  map[string]string // of entries, by their names in the protocol
+	Refusals                                                  map[string]string // why something was not done, by its name in the protocol
+
 	Causes  map[string]string // short title of a refusal by its cause
 	Advice  map[string]string // what to do about it, where this page is the place for it
 	Notices map[string]string // what an action did, by its name
@@ -80,6 +107,8 @@ func English() Words {
 	w.pairing()
 	w.lists()
 	w.tables()
+	w.talk()
+	w.life()
 	return w
 }
 
@@ -250,5 +279,9 @@ func (w *Words) tables() {
 		"cancelled": "The code is taken back.", "paused": "Phones are turned away.", "resumed": "Phones may connect again.",
 		"model": "The model is in use from the next question on.", "address": "The address is remembered.",
 		"address-forgotten": "The address is forgotten.", "session-ended": "That browser is signed out.",
+		"cleared": "Cleared.", "deleted": "Deleted.", "topics-deleted": "All topics are deleted.",
+		"recording": "Questions from the browser are remembered from now on.", "not-recording": "Questions from the browser are not remembered any more. What there is stays until you delete it.",
+		"added": "Added.", "saved": "Saved.", "item-done": "Done.", "reopened": "Open again.", "item-cancelled": "Cancelled.",
+		"archived": "Archived.", "completed": "Completed.", "restored": "Restored.", "made-todo": "It is a to-do now, too.", "made-goal": "It is a goal now, too.",
 	}
 }

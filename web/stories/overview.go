@@ -31,6 +31,7 @@ func (b *book) fresh() web.Overview {
 		Index:  web.Index{Enabled: true},
 
 		Recognizer: web.Service{Kind: "none", Reach: web.Off},
+		Kept:       &web.Kept{Conversations: 2},
 	}
 }
 
@@ -42,6 +43,7 @@ func (b *book) busy() web.Overview {
 	v.Recognizer = web.Service{Kind: "command", Name: "whisper-cli", Reach: web.Reachable}
 	v.Index = web.Index{Enabled: true, Pages: 1284, Bytes: 21_600_000}
 	v.Address = web.Address{URL: "wss://box.tail1234.ts.net"}
+	v.Kept = &web.Kept{Conversations: 214, Topics: 198, Messages: 1530, MessageBytes: 2_400_000}
 	v.Extensions, v.Phone, v.Steps = 2, "Ann’s phone", web.Steps{Extension: true, Phone: true}
 	v.Answered, v.Cancelled, v.Refused = 412, 17, 1
 	v.FirstResult = web.Latency{Count: 256, P50: 310 * time.Millisecond, P99: 1900 * time.Millisecond}
@@ -60,7 +62,7 @@ func (b *book) trouble() web.Overview {
 	v.Address.Warning = "Nothing answers at this address."
 	v.Paused, v.Phone, v.Extensions = true, "", 0
 	v.Answer, v.FirstResult = web.Latency{}, web.Latency{}
-	v.Knocking = nil
+	v.Knocking, v.Kept = nil, nil
 	return v
 }
 
