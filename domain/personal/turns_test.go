@@ -1,0 +1,67 @@
+package personal_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"plexus/domain/conversations"
+	"plexus/domain/nova"
+)
+
+func TestATextIsAnsweredAndShown(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone := s.phone()
+		if err := phone.say("t1", "chat:main", "Hello"); err != "" {
+			t.Fatal(err)
+		}
+		all := s.messages("chat:main")
+		if len(all) != 2 || all[0].Status != conversations.Completed || all[1].ReplyTo != all[0].ID || all[1].Text != "answer to Hello" {
+			t.Fatalf("stored %+v", all)
+		}
+		captions := got[nova.Caption](phone)
+		last := captions[len(captions)-1]
+		if !last.Final || last.FullText != "answer to Hello" || last.ConversationID != "chat:main" || last.MessageID != all[1].ID {
+			t.Fatalf("last caption %+v", last)
+		}
+		for i := 1; i < len(captions); i++ {
+			if captions[i].Sequence <= captions[i-1].Sequence {
+				t.Fatal("sequence does not rise")
+			}
+		}
+		snapshot := phone.see()
+		if n := len(snapshot.Conversations.Messages); n != 2 {
+			t.Fatalf("snapshot shows %d messages", n)
+		}
+	})
+}
+
+func TestP44_TurnsOfOneConversationInOrderOthersBeside(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone := s.phone()
+		gate := make(chan struct{})
+		s.model.then(waits(gate, "first"))
+		other := "chat:main"
+		phone.done("c1", "conversations.create", `{"title":"Second"}`)
+		second := phone.see().Conversations.SelectedID
+		for i, id := range []string{"a", "b"} {
+			if cause := phone.say(id, other, "text "+string(rune('1'+i))); cause != "" {
+				t.Fatal(cause)
+			}
+		}
+		if cause := phone.say("c", second, "beside"); cause != "" {
+			t.Fatal(cause)
+		}
+		if got := s.messages(second); len(got) != 2 {
+			t.Fatalf("the other conversation waits: %+v", got)
+		}
+		if got := s.messages(other); len(got) != 2 {
+			t.Fatalf("the second turn did not wait: %+v", got)
+		}
+		close(gate)
+		synctest.Wait()
+		got := s.messages(other)
+		if len(got) != 4 || got[2].Text != "first" || got[3].Text != "answer to text 2" {
+			t.Fatalf("order: %+v", got)
+		}
+	})
+}
