@@ -104,6 +104,8 @@ func TestD1b_WhatIsSaidWhenAServiceFails(t *testing.T) {
 			[]string{`final "[The search service did not answer.]"`}, "disk", nil},
 		{"index failed, service answers", func(s *stage) { s.model, s.index.searchErr = nil, errors.New("disk") }, emptyQuestion(),
 			[]string{"results 1", serviceSentence, `final ""`}, "disk", nil},
+		{"index failed, service finds nothing", func(s *stage) { s.search.Results, s.model, s.index.searchErr = nil, nil, errors.New("disk") }, emptyQuestion(),
+			[]string{"results 0", `final "[Nothing found. Open a page and ask about it, or set a search service.]"`}, "disk", nil},
 		{"service panics", func(s *stage) { s.search.Wait, s.model = func(context.Context) error { panic("secret") }, nil }, emptyQuestion(),
 			[]string{`final "[The search service did not answer.]"`}, "search service panicked with a string", nil},
 		{"service breaks a rule of Go", func(s *stage) {
