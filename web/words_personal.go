@@ -43,7 +43,7 @@ func (w *Words) life() {
 	w.ListLeads = map[List]string{
 		Todos: "What you want to get done. The phone shows the same list.",
 		Ideas: "What you do not want to forget. An idea can become a to-do or a goal.",
-		Goals: "What your to-dos are for.", AboutMe: "What Plexus may know about you. It goes to the model with your questions.",
+		Goals: "What your to-dos are for.", AboutMe: "What you tell Plexus of yourself. The phone shows the same words.",
 	}
 	w.AddLabels = map[List]string{Todos: "New to-do", Ideas: "New idea", Goals: "New goal"}
 	w.EmptyLists = map[List]string{Todos: "Nothing to do", Ideas: "No idea yet", Goals: "No goal yet"}
@@ -64,7 +64,7 @@ func (w *Words) life() {
 		"active": "Active", "paused": "Paused", "completed": "Completed", "archived": "Archived",
 	}
 	w.AboutField = "About you"
-	w.AboutHint = "Up to 5,000 characters. Leave out what no model should read."
+	w.AboutHint = "Up to 5,000 characters."
 	w.Conflict = "This was changed meanwhile, on the phone or in another tab. What you see is how it is now; your change was not made."
 	w.Refusals = map[string]string{
 		"version_conflict":                 w.Conflict,

@@ -72,7 +72,7 @@ func (b *book) talks() {
 	b.add("talk-troubled", web.TalkPage(f, v))
 	b.add("talk-empty", web.TalkPage(f, web.Talk{Conversation: web.Conversation{ID: "chat:3", Kind: web.Chat}, Input: web.TextInput}))
 	b.add("talk-reminders", web.TalkPage(f, web.Talk{Conversation: b.pinned()[1], Input: web.AllInput}))
-	b.add("talk-silent", web.TalkPage(f, web.Talk{Conversation: b.pinned()[0]}))
+	b.add("talk-silent", web.TalkPage(f, web.Talk{Conversation: b.pinned()[0], Input: web.NoInput}))
 	past := web.Talk{Conversation: b.bridge(), Past: true, Input: web.AllInput, Messages: v.Messages[2:3]}
 	b.add("talk-past", web.TalkPage(f, past))
 	b.add("talk-fault", web.TalkPage(f, web.Talk{
