@@ -89,8 +89,9 @@ type MessageReader interface {
 }
 
 // MessageWriter stores messages. AddMessage gives the new Seq, which is above
-// every one given before, those of dropped messages included. SetMessage replaces
-// the message of m's conversation and ID (ErrMessageUnknown), Seq aside.
+// every one given before, those of dropped messages included; without m's
+// conversation it is ErrConversationUnknown. SetMessage replaces the message of
+// m's conversation and ID (ErrMessageUnknown), Seq aside.
 // DropMessages empties a conversation. InterruptPending makes every pending
 // message an interrupted one and says how many there were; its cost depends on
 // those alone.

@@ -35,3 +35,9 @@ func TestSettings_Contract(t *testing.T) {
 func TestPageSessions_Contract(t *testing.T) {
 	portstest.PageSessions(t, func(*testing.T) ports.PageSessions { return NewPageSessions() })
 }
+
+func TestPersonal_Contract(t *testing.T) {
+	build := func(*testing.T) portstest.PersonalKeeper { return NewPersonal() }
+	portstest.PersonalStore(t, build)
+	portstest.PersonalArchive(t, build)
+}

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	driver "modernc.org/sqlite"
+
+	"plexus/adapters/sqlite/access"
 )
 
 // walCap is the size to which the write-ahead log is cut back once no reader
@@ -32,6 +34,7 @@ func writerPragmas() []pragma {
 		{"journal_mode", "WAL", "wal"},
 		{"synchronous", "FULL", "2"}, // what is acknowledged survives a power cut
 		{"foreign_keys", "1", "1"},
+		{"secure_delete", "1", "1"}, // what is deleted cannot be read in the file
 		{"journal_size_limit", strconv.Itoa(walCap), strconv.Itoa(walCap)},
 		{"wal_autocheckpoint", "1000", "1000"}, // database pages, about 4 MB
 	}
@@ -92,29 +95,14 @@ func (c checkedConnector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 func readPragma(ctx context.Context, conn sqldriver.Conn, name string) (value string, err error) {
 	rows, err := conn.(sqldriver.QueryerContext).QueryContext(ctx, "PRAGMA "+name, nil)
 	if err != nil {
-		return "", wrap("read back "+name, err)
+		return "", access.Wrap("read back "+name, err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	row := make([]sqldriver.Value, 1)
 	if err := rows.Next(row); errors.Is(err, io.EOF) {
 		return "", nil // a pragma that does not exist answers with no row
 	} else if err != nil {
-		return "", wrap("read back "+name, err)
+		return "", access.Wrap("read back "+name, err)
 	}
 	return fmt.Sprint(row[0]), nil
-}
-
-// inTx runs work in one immediate transaction. A failed commit is a failure.
-func inTx(ctx context.Context, db *sql.DB, work func(tx *sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := work(tx); err != nil {
-		if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
-			err = errors.Join(err, undo)
-		}
-		return err
-	}
-	return tx.Commit()
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"plexus/adapters/sqlite/access"
 )
 
 // keptCopies is how many copies of one upgrade stay; a start that fails again
@@ -61,7 +63,7 @@ func writeCopy(ctx context.Context, db *sql.DB, to string) error {
 		return fmt.Errorf("create copy: %w", err)
 	}
 	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", to); err != nil {
-		return wrap("copy database aside", err)
+		return access.Wrap("copy database aside", err)
 	}
 	if err := syncFile(to); err != nil {
 		return fmt.Errorf("make copy durable: %w", err)

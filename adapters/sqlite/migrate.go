@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"plexus/adapters/sqlite/access"
 )
 
 // script is one numbered migration.
@@ -72,14 +74,15 @@ func (m *migrator) reached(version int, stage string) error {
 // half written outside the log, as on a database's way into WAL mode, nobody can
 // read the file before that is taken back.
 func (m *migrator) probe(ctx context.Context) error {
-	err := m.look(ctx, "mode=ro")
-	if needsRollback(err) {
-		return m.look(ctx, "mode=rw")
+	err := m.look(ctx, "mode=ro", quickCheck)
+	if access.NeedsRollback(err) {
+		return m.look(ctx, "mode=rw", quickCheck)
 	}
 	return err
 }
 
-func (m *migrator) look(ctx context.Context, mode string) (err error) {
+// look runs the checks on a database that this program can open.
+func (m *migrator) look(ctx context.Context, mode string, checks ...func(context.Context, *sql.DB) error) (err error) {
 	db, err := connect(m.path, readerPragmas(), mode)
 	if err != nil {
 		return err
@@ -89,7 +92,12 @@ func (m *migrator) look(ctx context.Context, mode string) (err error) {
 	if _, err := m.version(ctx, db); err != nil {
 		return err
 	}
-	return quickCheck(ctx, db)
+	for _, check := range checks {
+		if err := check(ctx, db); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // quickCheck checks every table that has pages of its own. Left out is the full
@@ -104,7 +112,7 @@ func quickCheck(ctx context.Context, db *sql.DB) error {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil
 	case err != nil:
-		return wrap("check database", err)
+		return access.Wrap("check database", err)
 	}
 	return fmt.Errorf("check database: %w: %s", ErrDamaged, fault)
 }
@@ -145,10 +153,10 @@ var errRehearsed = errors.New("rehearsed")
 // work on this database must not leave it between two versions, where neither
 // this program nor the last one would start.
 func (m *migrator) rehearse(ctx context.Context, db *sql.DB, pending []script) error {
-	err := inTx(ctx, db, func(tx *sql.Tx) error {
+	err := access.InTx(ctx, db, func(tx *sql.Tx) error {
 		for _, s := range pending {
 			if _, err := tx.ExecContext(ctx, s.text); err != nil {
-				return wrap("rehearse migration "+s.name, err)
+				return access.Wrap("rehearse migration "+s.name, err)
 			}
 		}
 		return errRehearsed
@@ -160,7 +168,7 @@ func (m *migrator) rehearse(ctx context.Context, db *sql.DB, pending []script) e
 }
 
 func (m *migrator) apply(ctx context.Context, db *sql.DB, s script) error {
-	err := inTx(ctx, db, func(tx *sql.Tx) error {
+	err := access.InTx(ctx, db, func(tx *sql.Tx) error {
 		if err := m.reached(s.version, "begun"); err != nil {
 			return err
 		}
@@ -176,7 +184,7 @@ func (m *migrator) apply(ctx context.Context, db *sql.DB, s script) error {
 		return m.reached(s.version, "recorded")
 	})
 	if err != nil {
-		return wrap("run migration "+s.name, err)
+		return access.Wrap("run migration "+s.name, err)
 	}
 	return m.reached(s.version, "committed")
 }
@@ -208,7 +216,7 @@ func (m *migrator) version(ctx context.Context, db *sql.DB) (int, error) {
 	err := db.QueryRowContext(ctx, "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version").Scan(&version, &tables)
 	switch {
 	case err != nil:
-		return 0, wrap("read database version", err)
+		return 0, access.Wrap("read database version", err)
 	case version > len(m.scripts):
 		return 0, &NewerError{Database: version, Program: len(m.scripts), Copy: newestCopy(m.path)}
 	case version < 0 || version == 0 && tables > 0:
@@ -233,15 +241,15 @@ func sameScript(a, b script) bool {
 func readHistory(ctx context.Context, db *sql.DB) (ran []script, err error) {
 	rows, err := db.QueryContext(ctx, "SELECT version, name, checksum FROM migrations ORDER BY version")
 	if err != nil {
-		return nil, wrap("read migrations", err)
+		return nil, access.Wrap("read migrations", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var s script
 		if err := rows.Scan(&s.version, &s.name, &s.checksum); err != nil {
-			return nil, wrap("read migrations", err)
+			return nil, access.Wrap("read migrations", err)
 		}
 		ran = append(ran, s)
 	}
-	return ran, wrap("read migrations", rows.Err())
+	return ran, access.Wrap("read migrations", rows.Err())
 }

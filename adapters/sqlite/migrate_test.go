@@ -135,6 +135,7 @@ func rowsOfVersion(version int) string {
 		2: "INSERT INTO pages (origin, url, last_seen, bytes, title, body) VALUES ('chrome-extension://old', 'https://example.org/', 1772357400000, 4, 'Old', 'page');",
 		3: "INSERT INTO devices (id, name, created_at, token_hash) VALUES (zeroblob(16), 'Old', 1000, zeroblob(32));",
 		4: "INSERT INTO settings (key, value) VALUES ('old', 'kept');",
+		5: "INSERT INTO page_sessions (cookie_hash, prefix_hash, created_at, last_seen, user_agent) VALUES (zeroblob(32), zeroblob(32), 1000, 2000, 'old');",
 	}
 	return strings.Join(added[:version+1], "")
 }
@@ -150,7 +151,7 @@ func TestMigrate_FromEveryOlderVersionKeepsRows(t *testing.T) {
 		if err != nil || row.State != admission.ByToken || row.LastSeen.UnixMilli() != 2000 {
 			t.Errorf("from version %d: row is %+v, %v", version, row, err)
 		}
-		for i, table := range []string{"pages", "devices", "settings"} {
+		for i, table := range []string{"pages", "devices", "settings", "page_sessions"} {
 			want := map[bool]string{true: "1", false: "0"}[i+2 <= version]
 			if got := ask(t, path, "SELECT count(*) FROM "+table); got != want {
 				t.Errorf("from version %d: %s has %s rows, want %s", version, table, got, want)

@@ -1,6 +1,6 @@
 // Package sqlite keeps what must outlive the process in one SQLite file: the
 // registries of extensions and of devices, the page index, the owner's settings
-// and page sessions. One connection writes, a small pool reads, and every
+// and page sessions, conversations. One connection writes, a small pool reads, and every
 // connection is checked for its settings.
 package sqlite
 
@@ -13,7 +13,10 @@ import (
 	"os"
 	"time"
 
+	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/personal"
 	"plexus/domain/pages"
+	"plexus/ports"
 	schema "plexus/sql"
 )
 
@@ -36,6 +39,7 @@ type Store struct {
 	devices    *Devices
 	settings   *Settings
 	sessions   *PageSessions
+	personal   *personal.Store
 }
 
 // Open opens or creates the database at path, whose directory must exist, and
@@ -53,15 +57,16 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 }
 
 // Check reads every table of the database at path, whether a host has it open or
-// not, and changes nothing. It finds what Open would refuse: ErrDamaged,
-// ErrHistory, a *NewerError.
+// not, and changes nothing. It finds what Open would refuse (ErrDamaged,
+// ErrHistory, a *NewerError) and, as ErrDamaged, conversations that are at odds
+// with themselves.
 func Check(ctx context.Context, path string) error {
 	scripts, err := loadScripts(schema.Migrations)
 	if err != nil {
 		return err
 	}
 	m := migrator{path: path, scripts: scripts}
-	return m.look(ctx, "mode=ro")
+	return m.look(ctx, "mode=ro", quickCheck, personal.Check)
 }
 
 func open(ctx context.Context, path string, opts Options, m migrator) (*Store, error) {
@@ -117,13 +122,17 @@ func connectStore(path string, opts Options) (*Store, error) {
 
 func (s *Store) start(ctx context.Context, m migrator) error {
 	if err := s.writer.PingContext(ctx); err != nil {
-		return wrap("open database for writing", err)
+		return access.Wrap("open database for writing", err)
 	}
 	if err := m.run(ctx, s.writer); err != nil {
 		return err
 	}
 	if err := s.reader.PingContext(ctx); err != nil {
-		return wrap("open database for reading", err)
+		return access.Wrap("open database for reading", err)
+	}
+	var err error
+	if s.personal, err = personal.New(ctx, s.writer, s.reader); err != nil {
+		return err
 	}
 	return s.pages.expire(ctx)
 }
@@ -143,6 +152,9 @@ func (s *Store) Settings() *Settings { return s.settings }
 // PageSessions is the browsers that the owner signed in with.
 func (s *Store) PageSessions() *PageSessions { return s.sessions }
 
+// Personal is what the personal host knows.
+func (s *Store) Personal() *personal.Store { return s.personal }
+
 // Close ends every connection. Calls that are under way end first.
 func (s *Store) Close() error {
 	// The writer goes last, so that it is the one that folds the log back.
@@ -155,6 +167,7 @@ type Stats struct {
 	WALBytes  int64 // of the write-ahead log; far above 8 MiB: a reader never ends
 	Pages     int   // in the page index
 	PageBytes int64 // of their texts
+	Personal  ports.PersonalSizes
 }
 
 // Stats reads the sizes now.
@@ -162,9 +175,12 @@ func (s *Store) Stats(ctx context.Context) (Stats, error) {
 	var st Stats
 	row := s.reader.QueryRowContext(ctx, "SELECT pages, bytes FROM page_totals")
 	if err := row.Scan(&st.Pages, &st.PageBytes); err != nil {
-		return Stats{}, wrap("read page totals", err)
+		return Stats{}, access.Wrap("read page totals", err)
 	}
 	var err error
+	if st.Personal, err = s.personal.PersonalSizes(ctx); err != nil {
+		return Stats{}, err
+	}
 	if st.FileBytes, err = fileSize(s.path); err != nil {
 		return Stats{}, err
 	}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/personal"
 	"plexus/domain/admission"
 	"plexus/domain/pairing"
 )
@@ -111,9 +113,12 @@ func prepareRestored(ctx context.Context, fresh string, known replaced, opts Res
 	if err != nil {
 		return err
 	}
-	err = inTx(ctx, s.writer, func(tx *sql.Tx) error { return claim(ctx, tx, known, opts, done) })
+	err = personal.Check(ctx, s.reader)
+	if err == nil {
+		err = access.InTx(ctx, s.writer, func(tx *sql.Tx) error { return claim(ctx, tx, known, opts, done) })
+	}
 	if err := errors.Join(err, s.Close()); err != nil {
-		return wrap("claim the backup", err)
+		return access.Wrap("claim the backup", err)
 	}
 	if _, err := os.Lstat(fresh + "-wal"); !errors.Is(err, fs.ErrNotExist) {
 		return errors.New("claim the backup: its log was not folded back")

@@ -63,6 +63,12 @@ func TestPageSessions_Contract(t *testing.T) {
 	portstest.PageSessions(t, func(t *testing.T) ports.PageSessions { return openAt(t, tempPath(t)).PageSessions() })
 }
 
+func TestPersonal_Contract(t *testing.T) {
+	build := func(t *testing.T) portstest.PersonalKeeper { return openAt(t, tempPath(t)).Personal() }
+	portstest.PersonalStore(t, build)
+	portstest.PersonalArchive(t, build)
+}
+
 func TestOpen_KeepsEverythingAndDropsWhatIsTooOld(t *testing.T) {
 	path := tempPath(t)
 	clock := portstest.NewClock()

@@ -1,0 +1,61 @@
+package personal
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"plexus/adapters/sqlite/access"
+	"plexus/domain/text"
+	"plexus/ports"
+)
+
+const (
+	searchSQL = `SELECT m.seq, m.id, m.role, m.created_at, m.turn_id, m.reply_to, m.request_id, m.status, m.delivery,
+		  m.todo_id, m.todo_version, m.text, c.id, c.title
+		FROM message_words AS w JOIN messages AS m ON m.seq = w.rowid JOIN conversations AS c ON c.number = m.conversation
+		WHERE w.message_words MATCH ? ORDER BY w.rowid DESC LIMIT ?`
+	sizesSQL = "SELECT conversations, topics, messages, message_bytes FROM personal_totals"
+)
+
+// SearchMessages implements ports.PersonalArchive.
+func (s *Store) SearchMessages(ctx context.Context, wanted string, limit int) (found []ports.FoundMessage, err error) {
+	words := words(wanted)
+	if len(words) == 0 || limit < 1 {
+		return nil, nil
+	}
+	slices.Sort(words)
+	match := `"` + strings.Join(slices.Compact(words), `" "`) + `"` // letters and digits only: no syntax is ever the person's
+	query := func() (*sql.Rows, error) { return s.reader.QueryContext(ctx, searchSQL, match, limit) }
+	err = eachRow(query, func(row scanner) (bool, error) {
+		var f ports.FoundMessage
+		var conversation string
+		if err := scanMessage(row, "", &f.Message, &conversation, &f.Title); err != nil {
+			return false, err
+		}
+		f.ConversationID = conversation
+		found = append(found, f)
+		return true, nil
+	})
+	return found, access.Wrap("search messages", err)
+}
+
+// PersonalSizes implements ports.PersonalArchive.
+func (s *Store) PersonalSizes(ctx context.Context) (z ports.PersonalSizes, err error) {
+	row := s.reader.QueryRowContext(ctx, sizesSQL)
+	err = row.Scan(&z.Conversations, &z.Topics, &z.Messages, &z.MessageBytes)
+	return z, access.Wrap("read personal totals", err)
+}
+
+// words gives the words of a text with their endings folded.
+func words(s string) []string {
+	words := text.Words(s)
+	for i, w := range words {
+		words[i] = text.Stem(w)
+	}
+	return words
+}
+
+// joinWords is what the full text table gets of a text.
+func joinWords(s string) string { return strings.Join(words(s), " ") }

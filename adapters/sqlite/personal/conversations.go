@@ -1,0 +1,90 @@
+package personal
+
+import (
+	"time"
+
+	"plexus/adapters/sqlite/access"
+	"plexus/domain/conversations"
+	"plexus/ports"
+)
+
+// Conversation implements ports.ConversationReader.
+func (w *work) Conversation(id string) (conversations.Conversation, error) {
+	return w.conversation(conversationByID, id)
+}
+
+// TopicBySubject implements ports.ConversationReader.
+func (w *work) TopicBySubject(subjectKey string) (conversations.Conversation, error) {
+	return w.conversation(conversationBySubject, subjectKey)
+}
+
+func (w *work) conversation(k statement, key string) (c conversations.Conversation, err error) {
+	err = w.row(k, "read conversation", ports.ErrConversationUnknown, func(row scanner) error { return scanConversation(row, &c) }, key)
+	return c, err
+}
+
+// Conversations implements ports.ConversationReader.
+func (w *work) Conversations(q ports.ConversationQuery) (list []conversations.Conversation, err error) {
+	k, args := listAll, []any{max(q.Limit, 0), max(q.Offset, 0)}
+	switch {
+	case q.Kind != "" && q.Oldest:
+		k = listKindOldest
+	case q.Kind != "":
+		k = listKind
+	case q.Oldest:
+		k = listAllOldest
+	}
+	if q.Kind != "" {
+		args = append([]any{string(q.Kind)}, args...)
+	}
+	err = w.rows(k, "list conversations", func(row scanner) (bool, error) {
+		var c conversations.Conversation
+		if err := scanConversation(row, &c); err != nil {
+			return false, err
+		}
+		list = append(list, c)
+		return true, nil
+	}, args...)
+	return list, err
+}
+
+// CountConversations implements ports.ConversationReader.
+func (w *work) CountConversations(kind conversations.Kind) (n int, err error) {
+	if kind == "" {
+		err = w.row(countAll, "count conversations", nil, into(&n))
+		return n, err
+	}
+	err = w.row(countKind, "count conversations", nil, into(&n), string(kind))
+	return n, err
+}
+
+// PutConversation implements ports.ConversationWriter.
+func (w *work) PutConversation(c conversations.Conversation) error {
+	if w.failed != nil {
+		return w.failed
+	}
+	_, err := w.use(putConversation).ExecContext(w.ctx, c.ID, string(c.Kind), c.Title, c.SubjectKey,
+		c.CreatedAt.UnixMilli(), c.UpdatedAt.UnixMilli(), int64(c.Generation), c.Unread, c.ReadThrough)
+	if access.NotUnique(err) { // of the two keys a conflict of the other one is an update
+		return ports.ErrSubjectTaken
+	}
+	return w.fail("store conversation", err)
+}
+
+// DropConversation implements ports.ConversationWriter.
+func (w *work) DropConversation(id string) error {
+	n, err := w.exec(dropConversation, "drop conversation", id)
+	if err == nil && n == 0 {
+		return ports.ErrConversationUnknown
+	}
+	return err
+}
+
+func scanConversation(row scanner, c *conversations.Conversation) error {
+	var created, updated, generation int64
+	err := row.Scan(&c.ID, &c.Kind, &c.Title, &c.SubjectKey, &created, &updated, &generation, &c.Unread, &c.ReadThrough)
+	c.CreatedAt, c.UpdatedAt, c.Generation = fromMillis(created), fromMillis(updated), uint64(generation)
+	return err
+}
+
+func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

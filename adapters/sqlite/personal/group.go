@@ -1,0 +1,216 @@
+package personal
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+
+	"plexus/adapters/sqlite/access"
+	"plexus/ports"
+)
+
+// maxGroup bounds the changes that share a commit: the first of them waits for
+// the last.
+const maxGroup = 64
+
+// group is a transaction that several changes share. Whoever has the turn runs
+// its change, each in a savepoint of its own, and hands the group to the next who
+// waits; the last one commits for all.
+type group struct {
+	conn    *sql.Conn
+	session session
+	changes int           // that have run
+	kept    int           // of them, changes that stand
+	lost    error         // the transaction is gone, and with it every change
+	done    chan struct{} // closed after the commit
+	err     error         // of the commit; set before done is closed
+}
+
+// waiter waits for the turn. It gets the group that it joins, or nil when it has
+// to begin one.
+type waiter struct{ turn chan *group }
+
+// Update implements ports.PersonalStore. Callers that wait at the same moment
+// share one commit.
+func (s *Store) Update(ctx context.Context, change func(tx ports.PersonalTx) error) error {
+	g, err := s.takeTurn(ctx)
+	if err != nil {
+		return access.Wrap("wait for the turn to write", err)
+	}
+	if err := s.run(g, change); err != nil {
+		return err
+	}
+	<-g.done
+	return g.err
+}
+
+// takeTurn waits for the turn, which its caller has to hand on, and gives the
+// group to work in.
+func (s *Store) takeTurn(ctx context.Context) (*group, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if w := s.queue(); w != nil {
+		select {
+		case g := <-w.turn:
+			if g != nil {
+				return g, nil
+			}
+		case <-ctx.Done():
+			if s.leave(w) {
+				return nil, ctx.Err()
+			}
+			if g := <-w.turn; g != nil { // it came at the same moment
+				return g, nil
+			}
+		}
+	}
+	g, err := s.begin(ctx)
+	if err != nil {
+		s.passTurn()
+		return nil, err
+	}
+	return g, nil
+}
+
+// begin opens a group. Other writers of the database are waited for; ctx ends
+// that wait but, once there is a transaction, nothing of it.
+func (s *Store) begin(ctx context.Context) (*group, error) {
+	conn, err := s.writer.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		_ = conn.Close() // gives it back
+		return nil, err
+	}
+	return &group{conn: conn, session: session{ctx: ctx, tx: tx, pool: s.writes}, done: make(chan struct{})}, nil
+}
+
+// queue takes the turn if nobody has it, and gives nil; else it joins those who
+// wait.
+func (s *Store) queue() *waiter {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.busy {
+		s.busy = true
+		return nil
+	}
+	w := &waiter{turn: make(chan *group, 1)}
+	s.waiting = append(s.waiting, w)
+	return w
+}
+
+// leave gives up waiting. False: the turn is there or on its way.
+func (s *Store) leave(w *waiter) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.Index(s.waiting, w)
+	if i < 0 {
+		return false
+	}
+	s.waiting = slices.Delete(s.waiting, i, i+1)
+	return true
+}
+
+// next is who has waited longest, or nil.
+func (s *Store) next() *waiter {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.waiting) == 0 {
+		return nil
+	}
+	w := s.waiting[0]
+	s.waiting = slices.Delete(s.waiting, 0, 1)
+	return w
+}
+
+// passTurn lets the next begin a group.
+func (s *Store) passTurn() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.waiting) == 0 {
+		s.busy = false
+		return
+	}
+	s.waiting[0].turn <- nil
+	s.waiting = slices.Delete(s.waiting, 0, 1)
+}
+
+// run runs change in the group and hands the turn on, even if change panics or
+// ends its goroutine.
+func (s *Store) run(g *group, change func(tx ports.PersonalTx) error) error {
+	defer s.handOn(g)
+	return g.run(change)
+}
+
+func (s *Store) handOn(g *group) {
+	if g.lost == nil && g.changes < maxGroup {
+		if w := s.next(); w != nil {
+			w.turn <- g
+			return
+		}
+	}
+	defer s.passTurn()
+	g.end()
+	if s.committed != nil && g.kept > 0 && g.err == nil {
+		s.committed(g.kept)
+	}
+}
+
+// run makes change a part of the transaction, or no part of it.
+func (g *group) run(change func(tx ports.PersonalTx) error) (err error) {
+	g.changes++
+	own := &work{session: &g.session}
+	if _, err := own.exec(beginChange, "begin to write"); err != nil {
+		g.lost = err
+		return err
+	}
+	ended := false
+	defer func() {
+		if !ended || err != nil {
+			g.undo()
+		}
+	}()
+	err = change(own)
+	ended = true
+	if err == nil {
+		err = own.failed // it happened, whether change minded it or not
+	}
+	if err == nil {
+		_, err = own.exec(endChange, "end writing")
+	}
+	if err == nil {
+		g.kept++
+	}
+	return err
+}
+
+// undo takes back the change that has just run.
+func (g *group) undo() {
+	w := &work{session: &g.session}
+	_, err := w.exec(undoChange, "undo a change")
+	if err == nil {
+		_, err = w.exec(endChange, "undo a change")
+	}
+	g.lost = err
+}
+
+// end commits what stands and lets everybody know.
+func (g *group) end() {
+	defer close(g.done)
+	switch {
+	case g.lost != nil:
+		g.err = g.lost
+		_ = g.session.tx.Rollback() // there may be nothing left to take back
+	case g.kept == 0:
+		g.err = access.Wrap("undo changes", access.Undo(g.session.tx))
+	default:
+		g.err = access.Wrap("commit changes", g.session.tx.Commit())
+	}
+	if err := g.conn.Close(); g.err == nil && err != nil {
+		g.err = access.Wrap("give the connection back", err)
+	}
+}

@@ -1,0 +1,73 @@
+// Package personal keeps what the personal host knows in the database:
+// conversations, their messages, and small records. Times are kept to the
+// millisecond and come back in UTC.
+//
+// What is deleted is overwritten in the file at once (secure_delete of the
+// writing connection), and its room is used again. Two traces go later: the log
+// holds it until it is written over or the database is closed, and the full text
+// table holds the words, though not their order, until their segment is merged.
+package personal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+
+	"plexus/adapters/sqlite/access"
+	"plexus/ports"
+)
+
+// Store keeps what the personal host knows. All methods may be called
+// concurrently.
+type Store struct {
+	writer, reader *sql.DB
+	writes, reads  *statements
+	committed      func(changes int) // after each commit; nil: nobody asks
+
+	mu      sync.Mutex
+	busy    bool      // somebody has the turn
+	waiting []*waiter // for the turn, in order of arrival
+}
+
+var (
+	_ ports.PersonalStore   = (*Store)(nil)
+	_ ports.PersonalArchive = (*Store)(nil)
+	_ ports.PersonalTx      = (*work)(nil)
+)
+
+// New prepares the store in an open database, whose tables must be there. writer
+// has one connection and begins transactions at once as writing ones. The store
+// ends with its pools.
+func New(ctx context.Context, writer, reader *sql.DB) (*Store, error) {
+	writes, err := prepare(ctx, writer, lastStatement)
+	if err != nil {
+		return nil, err
+	}
+	reads, err := prepare(ctx, reader, lastRead)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{writer: writer, reader: reader, writes: writes, reads: reads}, nil
+}
+
+// View implements ports.PersonalStore.
+func (s *Store) View(ctx context.Context, look func(tx ports.PersonalView) error) (err error) {
+	conn, err := s.reader.Conn(ctx)
+	if err != nil {
+		return access.Wrap("wait for a reader", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	// A context that cannot end saves a goroutine for each statement.
+	ctx = context.WithoutCancel(ctx)
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return access.Wrap("begin to read", err)
+	}
+	defer func() {
+		if undo := access.Undo(tx); undo != nil {
+			err = errors.Join(err, access.Wrap("end reading", undo))
+		}
+	}()
+	return look(&work{session: &session{ctx: ctx, tx: tx, pool: s.reads}})
+}
