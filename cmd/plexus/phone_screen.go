@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -19,6 +20,7 @@ type phoneScreen struct {
 	mu     sync.Mutex
 	w      io.Writer
 	server string
+	desk   *phoneDesk
 	turn   string // what is being said on the open line: whose turn, "" for none
 	said   string // what of it stands there, as it came
 }
@@ -30,8 +32,44 @@ func (s *phoneScreen) say(format string, args ...any) {
 	s.line(format, args...)
 }
 
-// failed says that what was typed has come to nothing.
-func (s *phoneScreen) failed(err error) { s.say("not done: %s", text.Printable(err.Error())) }
+func (s *phoneScreen) paired(server, deviceID string) {
+	s.say("paired with %s as %q, device %s", text.Printable(server), phoneName, deviceID)
+}
+
+// done says that what was typed has come to nothing. What has been done shows
+// itself.
+func (s *phoneScreen) done(_ string, err error) {
+	if err != nil {
+		s.say("not done: %s", text.Printable(err.Error()))
+	}
+}
+
+// texted leaves to done what went wrong just now; here it may have been long ago.
+func (s *phoneScreen) texted(t nova.InputText, err error) {
+	var refused *novaclient.TextRefused
+	if errors.As(err, &refused) && refused.Reason == nova.OutcomeUnknown {
+		s.say("it is not known whether the host has this: %s", text.Printable(t.Text))
+	}
+}
+
+func (s *phoneScreen) dictated(words string, err error) {
+	if err == nil {
+		s.say("dictated: %s\n    /send sends it", text.Printable(words))
+	}
+}
+
+func (s *phoneScreen) input(takes nova.DesktopCapabilities, boxed bool) {
+	switch {
+	case boxed:
+		s.say("this host takes text and dictation")
+	case !takes.TextInput:
+		s.say("the host takes no text")
+	case !takes.Dictation:
+		s.say("this host takes text. An app would not show its text box: dictation is missing")
+	default:
+		s.say("this host takes text. An app would not show its text box: client.ready does not offer it")
+	}
+}
 
 func (s *phoneScreen) line(format string, args ...any) {
 	s.endTurn()
@@ -63,12 +101,8 @@ func (s *phoneScreen) message(m nova.Message) {
 		s.caption(m)
 	case nova.PlaybackAlert:
 		s.say("playback was cut off")
-	case nova.DesktopCapabilities:
-		if !m.TextInput {
-			s.say("the host takes no text")
-		}
 	case nova.ConversationError:
-		s.say("the host could not answer: %s", text.Printable(m.Error))
+		s.say("the host could not answer%s: %s", s.elsewhere(m.ConversationID), text.Printable(m.Error))
 	case nova.ExecutorState:
 		s.say("%s is %s", text.Printable(m.DisplayName), m.State)
 	case nova.ExecutorProgress:
@@ -90,7 +124,7 @@ func (s *phoneScreen) caption(c nova.Caption) {
 			return // nothing was said
 		}
 		s.turn = turn
-		_, _ = io.WriteString(s.w, speaker(c.Role))
+		_, _ = fmt.Fprintf(s.w, "%s%s: ", speaker(c.Role), s.elsewhere(c.ConversationID))
 	}
 	whole := c.Text
 	if c.FullText != "" {
@@ -106,9 +140,19 @@ func (s *phoneScreen) caption(c nova.Caption) {
 
 func speaker(r nova.Role) string {
 	if r == nova.User {
-		return "you: "
+		return "you"
 	}
-	return "host: "
+	return "host"
+}
+
+// elsewhere says which conversation it is, unless it is the selected one.
+func (s *phoneScreen) elsewhere(conversationID string) string {
+	last := s.desk.snapshot()
+	c, ok := thread(last, conversationID)
+	if !ok || conversationID == last.Conversations.SelectedID {
+		return ""
+	}
+	return fmt.Sprintf(" in %q", text.Printable(c.Title))
 }
 
 // unsaid is what comes in whole after what has been said. Long captions carry

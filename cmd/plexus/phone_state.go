@@ -19,7 +19,6 @@ import (
 	"plexus/domain/nova"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
-	"plexus/domain/text"
 )
 
 // maxPhoneState bounds the state file, in bytes.
@@ -57,9 +56,10 @@ func homePath(home string, parts ...string) string {
 	return filepath.Join(append([]string{home}, parts...)...)
 }
 
-// phonePairing reads the state or, where there is none, redeems the payload.
-func (p *program) phonePairing(ctx context.Context, o novaclient.Options, payloadFile, path string, input *bufio.Reader) (phoneState, error) {
-	state, err := readPhoneState(path)
+// phonePairing reads the state or, where there is none, redeems the payload: then
+// isNew.
+func (p *program) phonePairing(ctx context.Context, o novaclient.Options, payloadFile, path string, input *bufio.Reader) (state phoneState, isNew bool, err error) {
+	state, err = readPhoneState(path)
 	switch {
 	case err == nil:
 		if payloadFile == "-" {
@@ -71,13 +71,14 @@ func (p *program) phonePairing(ctx context.Context, o novaclient.Options, payloa
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}
-		return state, err
+		return state, false, err
 	case !errors.Is(err, fs.ErrNotExist):
-		return phoneState{}, err
+		return phoneState{}, false, err
 	case payloadFile == "":
-		return phoneState{}, usagef("this phone is not paired yet. Make an invitation with plexus pair and give its text with --payload-file.")
+		return phoneState{}, false, usagef("this phone is not paired yet. Make an invitation with plexus pair and give its text with --payload-file.")
 	}
-	return p.pairPhone(ctx, o, payloadFile, path, input)
+	state, err = p.pairPhone(ctx, o, payloadFile, path, input)
+	return state, true, err
 }
 
 func (p *program) pairPhone(ctx context.Context, o novaclient.Options, payloadFile, path string, input *bufio.Reader) (phoneState, error) {
@@ -106,7 +107,6 @@ func (p *program) pairPhone(ctx context.Context, o novaclient.Options, payloadFi
 	if err := writePhoneState(path, state); err != nil {
 		return phoneState{}, err
 	}
-	p.outf("paired with %s as %q, device %s\n", text.Printable(state.server.Authority()), phoneName, state.deviceID)
 	return state, nil
 }
 

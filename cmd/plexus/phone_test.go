@@ -166,7 +166,8 @@ func TestPhone_PairsOnceAndTalks(t *testing.T) {
 		t.Fatalf("the first run: %v\n%s%s", err, stdout, stderr)
 	}
 	want := "paired with box.example.ts.net as \"Plexus phone\", device " + phoneID + "\n" +
-		"connecting to box.example.ts.net\nconnected\nhost: Good \\x1b[31mday\n"
+		"connecting to box.example.ts.net\nconnected\n" +
+		"this host takes text. An app would not show its text box: dictation is missing\nhost: Good \\x1b[31mday\n"
 	if stdout != want {
 		t.Errorf("it printed %q, want %q", stdout, want)
 	}
@@ -219,7 +220,7 @@ func TestPhone_AnswersCards(t *testing.T) {
 	}
 	for _, part := range []string{
 		"[a1] Code\\x1b[2J asks: Run make\n", "command: make \\u202ekcart\n", "/approve a1 or /decline a1, within 1m0s\n",
-		"not done: there is no such card\n", "not done: a line that begins with / is one of", "not done: /confirm is for projects",
+		"not done: there is no such card\n", "not done: there is no such command; /help lists them\n", "not done: /confirm is for projects",
 	} {
 		if !strings.Contains(stdout, part) {
 			t.Errorf("%q was not printed in\n%s", part, stdout)
@@ -319,7 +320,7 @@ func TestPhone_CommandLines(t *testing.T) {
 
 func TestPhoneScreen_CaptionsGrow(t *testing.T) {
 	var out bytes.Buffer
-	s := &phoneScreen{w: &out}
+	s := &phoneScreen{w: &out, desk: newPhoneDesk()}
 	for _, c := range []nova.Caption{
 		{TurnID: "1", Role: nova.User, Text: "He"}, {TurnID: "1", Role: nova.User, Text: "Hello"},
 		{TurnID: "1", Role: nova.User, Text: "Hello.", Final: true},
@@ -339,7 +340,7 @@ func TestPhoneScreen_CaptionsGrow(t *testing.T) {
 
 func TestPhoneScreen_Projects(t *testing.T) {
 	var out bytes.Buffer
-	s := &phoneScreen{w: &out}
+	s := &phoneScreen{w: &out, desk: newPhoneDesk()}
 	s.card(novaclient.Card{ID: "p1", Deadline: time.Now().Add(90 * time.Second), Proposal: nova.Proposal{Action: nova.CreateWorkspace, Workspace: "garden"}})
 	s.card(novaclient.Card{ID: "p2"})
 	s.card(novaclient.Card{ID: "p3", Busy: true})

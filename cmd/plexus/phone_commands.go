@@ -1,0 +1,382 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"plexus/adapters/novaclient"
+	"plexus/domain/nova"
+	"plexus/domain/pcm"
+	"plexus/domain/text"
+	"plexus/domain/workbench"
+)
+
+// phoneCommand is one of the words that begin with a slash.
+type phoneCommand struct {
+	word   string
+	params string
+	about  string
+	atOnce bool // it waits for no line before it
+	do     func(ctx context.Context, h *handset, conn *novaclient.Conn, rest string) error
+}
+
+// phoneCommands are all but /quit, in the order of /help.
+func phoneCommands() []phoneCommand {
+	return []phoneCommand{
+		{"/list", "", "the conversations; what is typed goes to the one with the star", false, listThreads},
+		{"/open", "N", "go to conversation N and show its last messages", false, openThread},
+		{"/new", "[TITLE]", "begin a conversation and go to it", false, newThread},
+		{"/clear", "", "forget the messages of this conversation", false, clearThread},
+		{"/read", "", "mark the messages of this conversation as read", false, readThread},
+		{"/again", "", "ask what became of the last text, without sending it twice", false, askAgain},
+		{"/dictate", "FILE", "let the host write down a WAV file of at most 60 s, 16 kHz, mono, 16 bits", false, dictateFile},
+		{"/send", "", "send what was dictated", false, sendDraft},
+		{"/todo", "TITLE", "put something on the list of to-dos", false, addTodo},
+		{"/todos", "", "the to-dos that are open", false, listTodos},
+		{"/done", "N", "tick off to-do N", false, endTodo},
+		{"/approve", "ID", "let an executor do what it asks for", true, approveCard},
+		{"/confirm", "ID", "confirm a project", true, confirmCard},
+		{"/decline", "ID", "decline either", true, declineCard},
+		{"/help", "", "this list", true, func(_ context.Context, h *handset, _ *novaclient.Conn, _ string) error {
+			h.view.help()
+			return nil
+		}},
+	}
+}
+
+// findPhoneCommand splits a line into its command and the rest.
+func findPhoneCommand(line string) (command phoneCommand, rest string, ok bool) {
+	word, rest, _ := strings.Cut(line, " ")
+	for _, c := range phoneCommands() {
+		if c.word == word {
+			return c, strings.TrimSpace(rest), true
+		}
+	}
+	return phoneCommand{}, "", false
+}
+
+// What is wrong with a line.
+var (
+	errPhoneCommand = errors.New("there is no such command; /help lists them")
+	errNoThread     = errors.New("there is no such conversation; /list shows them")
+	errNoTodo       = errors.New("there is no such to-do; /todos shows them")
+	errNothingSaid  = errors.New("there is nothing in this conversation")
+	errNothingSent  = errors.New("nothing has been sent yet")
+	errNoDraft      = errors.New("nothing has been dictated")
+	errNoTitle      = errors.New("say what is to be done: /todo TITLE")
+	errNoFile       = errors.New("name a WAV file: /dictate FILE")
+	errLargeFile    = errors.New("the file is too large for 60 s of speech")
+	// errOtherCard: a card of the other kind has this ID.
+	errOtherCard = errors.New("/confirm is for projects, /approve for executors")
+)
+
+// refusedError is a personal.result that is not ok.
+type refusedError struct{ token string }
+
+func (e *refusedError) Error() string { return "the host refused: " + e.token }
+
+// order sends a personal command that is to be ok. data, if it is not nil, takes
+// what came with the result; a result too large to come leaves it as it is.
+func order(ctx context.Context, conn *novaclient.Conn, method string, params map[string]any, data any) error {
+	result, err := conn.Personal(ctx, method, params)
+	switch {
+	case err != nil:
+		return err
+	case result.Error != "":
+		return &refusedError{result.Error}
+	case data != nil && result.Data != nil:
+		if err := json.Unmarshal(result.Data, data); err != nil {
+			return fmt.Errorf("reading the result of %s: %w", method, err)
+		}
+	}
+	return nil
+}
+
+// present is the last snapshot, the first one if need be.
+func (h *handset) present(ctx context.Context, conn *novaclient.Conn) (workbench.MobileSnapshot, error) {
+	if !conn.Ready().Personal {
+		return workbench.MobileSnapshot{}, novaclient.ErrNotPersonal
+	}
+	return h.desk.await(ctx, snapshotWithin, anySnapshot)
+}
+
+func listThreads(ctx context.Context, h *handset, conn *novaclient.Conn, _ string) error {
+	if _, err := h.present(ctx, conn); err != nil {
+		return err
+	}
+	h.view.list()
+	return nil
+}
+
+func openThread(ctx context.Context, h *handset, conn *novaclient.Conn, rest string) error {
+	if _, err := h.present(ctx, conn); err != nil {
+		return err
+	}
+	id, ok := h.desk.findThread(rest)
+	if !ok {
+		return errNoThread
+	}
+	if err := order(ctx, conn, "conversations.select", map[string]any{"id": id}, nil); err != nil {
+		return err
+	}
+	return h.arrive(ctx, func(s workbench.MobileSnapshot) bool { return s.Conversations.SelectedID == id })
+}
+
+// arrive shows the selected conversation as soon as it is the right one.
+func (h *handset) arrive(ctx context.Context, right func(workbench.MobileSnapshot) bool) error {
+	if _, err := h.desk.await(ctx, snapshotWithin, right); err != nil {
+		return err
+	}
+	h.view.open()
+	return nil
+}
+
+func newThread(ctx context.Context, h *handset, conn *novaclient.Conn, rest string) error {
+	before, err := h.present(ctx, conn)
+	if err != nil {
+		return err
+	}
+	params := map[string]any{}
+	if rest != "" {
+		params["title"] = rest
+	}
+	if err := order(ctx, conn, "conversations.create", params, nil); err != nil {
+		return err
+	}
+	return h.arrive(ctx, func(s workbench.MobileSnapshot) bool {
+		return s.Conversations.SelectedID != before.Conversations.SelectedID
+	})
+}
+
+func clearThread(ctx context.Context, h *handset, conn *novaclient.Conn, _ string) error {
+	s, err := h.present(ctx, conn)
+	if err != nil {
+		return err
+	}
+	here, ok := thread(s, s.Conversations.SelectedID)
+	if !ok {
+		return errNoThread
+	}
+	params := map[string]any{"id": here.ID, "expected_generation": here.Generation}
+	if err := order(ctx, conn, "conversations.clear", params, nil); err != nil {
+		return err
+	}
+	_, err = h.desk.await(ctx, snapshotWithin, func(s workbench.MobileSnapshot) bool {
+		now, ok := thread(s, here.ID)
+		return !ok || now.Generation > here.Generation
+	})
+	return err
+}
+
+// thread finds a conversation in a snapshot.
+func thread(s workbench.MobileSnapshot, id string) (workbench.ShownConversation, bool) {
+	i := slices.IndexFunc(s.Conversations.Items, func(c workbench.ShownConversation) bool { return c.ID == id })
+	if i < 0 {
+		return workbench.ShownConversation{}, false
+	}
+	return s.Conversations.Items[i], true
+}
+
+func readThread(ctx context.Context, h *handset, conn *novaclient.Conn, _ string) error {
+	s, err := h.present(ctx, conn)
+	if err != nil {
+		return err
+	}
+	messages := s.Conversations.Messages
+	if len(messages) == 0 {
+		return errNothingSaid
+	}
+	last := messages[len(messages)-1]
+	return order(ctx, conn, "conversations.read", map[string]any{"id": last.ConversationID, "through_message_id": last.ID}, nil)
+}
+
+func askAgain(ctx context.Context, h *handset, conn *novaclient.Conn, _ string) error {
+	h.mu.Lock()
+	last := h.last
+	h.mu.Unlock()
+	if last.RequestID == "" {
+		return errNothingSent
+	}
+	return h.submit(ctx, conn, last)
+}
+
+func addTodo(ctx context.Context, h *handset, conn *novaclient.Conn, rest string) error {
+	if rest == "" {
+		return errNoTitle
+	}
+	if _, err := h.present(ctx, conn); err != nil {
+		return err
+	}
+	var made struct{ ID string }
+	params := map[string]any{"op": "create", "kind": workbench.Todo, "title": rest}
+	if err := order(ctx, conn, "life.mutate", params, &made); err != nil || made.ID == "" {
+		return err
+	}
+	_, err := h.desk.await(ctx, snapshotWithin, func(s workbench.MobileSnapshot) bool {
+		_, ok := todo(s, made.ID)
+		return ok
+	})
+	return err
+}
+
+func todo(s workbench.MobileSnapshot, id string) (workbench.ShownTodo, bool) {
+	i := slices.IndexFunc(s.Life.Todos, func(t workbench.ShownTodo) bool { return t.ID == id })
+	if i < 0 {
+		return workbench.ShownTodo{}, false
+	}
+	return s.Life.Todos[i], true
+}
+
+func listTodos(ctx context.Context, h *handset, conn *novaclient.Conn, _ string) error {
+	if _, err := h.present(ctx, conn); err != nil {
+		return err
+	}
+	h.view.todos()
+	return nil
+}
+
+func endTodo(ctx context.Context, h *handset, conn *novaclient.Conn, rest string) error {
+	s, err := h.present(ctx, conn)
+	if err != nil {
+		return err
+	}
+	id, _ := h.desk.findTodo(rest)
+	old, ok := todo(s, id)
+	if !ok {
+		return errNoTodo
+	}
+	params := map[string]any{"op": "update", "kind": workbench.Todo, "id": id, "expected_version": old.Version, "status": "done"}
+	if err := order(ctx, conn, "life.mutate", params, nil); err != nil {
+		return err
+	}
+	_, err = h.desk.await(ctx, snapshotWithin, func(s workbench.MobileSnapshot) bool {
+		now, ok := todo(s, id)
+		return !ok || now.Version > old.Version
+	})
+	return err
+}
+
+func dictateFile(ctx context.Context, h *handset, conn *novaclient.Conn, rest string) error {
+	samples, err := readSpeech(rest)
+	if err != nil {
+		return err
+	}
+	id, err := h.selected(ctx, conn)
+	if err != nil {
+		return err
+	}
+	words, err := conn.Dictate(ctx, id, paced(ctx, samples))
+	if words != "" {
+		h.mu.Lock()
+		h.draft = words
+		h.mu.Unlock()
+	}
+	h.view.dictated(words, err)
+	return err
+}
+
+// maxSpeechFile has room for the longest speech and what else a WAV file holds.
+const maxSpeechFile = pcm.MaxSpeech + 64<<10
+
+func readSpeech(path string) ([]byte, error) {
+	if path == "" {
+		return nil, errNoFile
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the speech: %w", err)
+	}
+	defer file.Close() // it was only read
+	content, err := io.ReadAll(io.LimitReader(file, maxSpeechFile+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading the speech: %w", err)
+	case len(content) > maxSpeechFile:
+		return nil, errLargeFile
+	}
+	samples, err := pcm.ParseWAV(content)
+	if err == nil {
+		err = pcm.Check(samples)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the speech: %w", err)
+	}
+	return samples, nil
+}
+
+// Speech goes out in pieces, as a microphone gives it.
+const (
+	pieceLasts = 20 * time.Millisecond
+	pieceBytes = int(pcm.BytesPerSecond * pieceLasts / time.Second)
+)
+
+// paced yields samples at the pace of speech, until ctx ends.
+func paced(ctx context.Context, samples []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		pace := time.NewTicker(pieceLasts)
+		defer pace.Stop()
+		for piece := range slices.Chunk(samples, pieceBytes) {
+			if !yield(piece) {
+				return
+			}
+			select {
+			case <-pace.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+func sendDraft(ctx context.Context, h *handset, conn *novaclient.Conn, _ string) error {
+	h.mu.Lock()
+	draft := h.draft
+	h.mu.Unlock()
+	if draft == "" {
+		return errNoDraft
+	}
+	if err := h.say(ctx, conn, draft); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.draft = ""
+	return nil
+}
+
+func approveCard(ctx context.Context, _ *handset, conn *novaclient.Conn, id string) error {
+	return answerCard(ctx, conn, id, nova.Accept, func(c novaclient.Card) bool { return !c.IsProject() })
+}
+
+func confirmCard(ctx context.Context, _ *handset, conn *novaclient.Conn, id string) error {
+	return answerCard(ctx, conn, id, nova.Accept, novaclient.Card.IsProject)
+}
+
+func declineCard(ctx context.Context, _ *handset, conn *novaclient.Conn, id string) error {
+	return answerCard(ctx, conn, id, nova.Decline, func(novaclient.Card) bool { return true })
+}
+
+// answerCard takes an ID as it stands on the screen.
+func answerCard(ctx context.Context, conn *novaclient.Conn, id string, d nova.Decision, right func(novaclient.Card) bool) error {
+	cards := conn.Cards()
+	i := slices.IndexFunc(cards, func(c novaclient.Card) bool { return c.ID == id || text.Printable(c.ID) == id })
+	switch {
+	case i < 0:
+		return novaclient.ErrNoCard
+	case !right(cards[i]):
+		return errOtherCard
+	}
+	status, err := conn.Decide(ctx, cards[i].ID, d)
+	if err == nil && status != nova.Applied {
+		err = novaclient.ErrNotApplied
+	}
+	return err
+}

@@ -1,0 +1,314 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"plexus/adapters/novaclient"
+	"plexus/domain/conversations"
+	"plexus/domain/nova"
+	"plexus/domain/workbench"
+)
+
+// phoneView shows what a phone has to tell. Its methods may be called
+// concurrently.
+type phoneView interface {
+	paired(server, deviceID string)
+	status(novaclient.Status)
+	message(nova.Message)
+	// input tells of what the host takes; boxed: an app would show its text box.
+	input(takes nova.DesktopCapabilities, boxed bool)
+	card(novaclient.Card)
+	removed(novaclient.Card)
+	// snapshot tells what is new; before is zero the first time.
+	snapshot(now, before workbench.MobileSnapshot)
+	// list, open and todos show a part of the last snapshot.
+	list()
+	open()
+	todos()
+	help()
+	// texted tells what became of a text: err is nil, *novaclient.TextRefused,
+	// *novaclient.End or why it was not sent.
+	texted(nova.InputText, error)
+	dictated(text string, err error)
+	// done ends what was typed in a line.
+	done(line string, err error)
+}
+
+// handset is a connected phone: a client, what it shows and what is typed.
+type handset struct {
+	view   phoneView
+	desk   *phoneDesk
+	client *novaclient.Client
+	stay   bool // the end of the input does not end the phone
+	work   sync.WaitGroup
+	// usable is closed when the first connection can take text, or will not.
+	usable   chan struct{}
+	opening  sync.Once
+	patience *time.Timer // of usable
+
+	mu    sync.Mutex
+	last  nova.InputText // the last text that was sent
+	lost  bool           // its outcome has not come
+	draft string         // what was dictated and not sent
+}
+
+// capabilitiesWithin is how long typed lines wait, once there is a connection,
+// for the host to say that it takes text. A host without a model never does.
+const capabilitiesWithin = time.Second
+
+// maxWaiting is how many typed lines wait for the one before them.
+const maxWaiting = 64
+
+// answeredWithin is how long the end of the input waits for the answer to the
+// last text: more than the 120 s of a turn.
+const answeredWithin = 150 * time.Second
+
+func newHandset(w io.Writer, o novaclient.Options, f phoneFlags) *handset {
+	h := &handset{desk: newPhoneDesk(), stay: f.payloadFile == "-", usable: make(chan struct{})}
+	if f.json {
+		h.view = &phoneRecord{w: w, desk: h.desk}
+	} else {
+		h.view = &phoneScreen{w: w, server: o.Server.Authority(), desk: h.desk}
+	}
+	o.Events = novaclient.Events{
+		Status: h.status, Message: h.message, Snapshot: h.snapshot, Card: h.view.card, Removed: h.view.removed,
+	}
+	h.client = novaclient.New(o)
+	return h
+}
+
+func (h *handset) status(s novaclient.Status) {
+	if s.Phase == novaclient.Connected && h.patience == nil {
+		h.patience = time.AfterFunc(capabilitiesWithin, h.open)
+	}
+	h.view.status(s)
+}
+
+func (h *handset) message(m nova.Message) {
+	h.view.message(m)
+	if takes, ok := m.(nova.DesktopCapabilities); ok {
+		conn, err := h.client.Conn()
+		h.view.input(takes, err == nil && conn.ShowsText())
+		h.isAnother(takes.InputInstanceID)
+		h.open()
+	}
+}
+
+// isAnother tells that a text whose outcome is missing went to a host that is
+// gone: nobody can say any more whether it was taken.
+func (h *handset) isAnother(inputInstanceID string) {
+	h.mu.Lock()
+	last, gone := h.last, h.lost && h.last.InputInstanceID != inputInstanceID
+	h.lost = h.lost && !gone
+	h.mu.Unlock()
+	if gone {
+		h.view.texted(last, &novaclient.TextRefused{Reason: nova.OutcomeUnknown})
+	}
+}
+
+func (h *handset) snapshot(s workbench.MobileSnapshot) { h.view.snapshot(s, h.desk.put(s)) }
+
+func (h *handset) open() { h.opening.Do(func() { close(h.usable) }) }
+
+// run lasts until the person quits, the connection is over for good or ctx ends.
+func (h *handset) run(ctx context.Context, input *bufio.Reader) error {
+	running, quit := context.WithCancel(ctx)
+	defer quit()
+	var err error
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		err = h.client.Run(running)
+	}()
+	typed := make(chan string)
+	// It may stay behind in a read of the terminal, which nothing can interrupt.
+	go readLines(running, input, typed)
+	left := h.serve(running, typed, over)
+	quit()
+	<-over
+	h.work.Wait()
+	if h.patience != nil {
+		h.patience.Stop()
+	}
+	if left {
+		return ctx.Err()
+	}
+	return err
+}
+
+// serve acts on typed lines. left: the person has quit, or what was typed before
+// the end of the input has been dealt with.
+func (h *handset) serve(ctx context.Context, typed <-chan string, over <-chan struct{}) (left bool) {
+	waiting, served := make(chan string, maxWaiting), make(chan struct{})
+	finish := sync.OnceFunc(func() { close(waiting) })
+	defer finish()
+	h.work.Go(func() {
+		defer close(served)
+		for line := range waiting {
+			h.try(ctx, line)
+		}
+		h.awaitAnswer(ctx)
+	})
+	usable, lines := h.usable, (<-chan string)(nil) // lines wait for a connection
+	for {
+		select {
+		case <-over:
+			return false
+		case <-served:
+			return true
+		case <-usable:
+			usable, lines = nil, typed
+		case line, more := <-lines:
+			switch {
+			case line == "/quit":
+				return true
+			case !more:
+				lines = nil
+				if !h.stay {
+					finish()
+				}
+			default:
+				h.act(ctx, line, waiting)
+			}
+		}
+	}
+}
+
+// readLines sends the lines of the input and closes the channel at its end.
+func readLines(ctx context.Context, input *bufio.Reader, typed chan<- string) {
+	defer close(typed)
+	for {
+		line, err := input.ReadString('\n')
+		if line = strings.TrimSpace(line); line != "" {
+			select {
+			case typed <- line:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// errBacklog: earlier lines are not done yet.
+var errBacklog = errors.New("too many lines wait for the host")
+
+// act does what a line says. Lines wait for each other, but an answer to a card
+// for none: what is done may be what the question is about.
+func (h *handset) act(ctx context.Context, line string, waiting chan<- string) {
+	if command, _, ok := findPhoneCommand(line); ok && command.atOnce {
+		h.work.Go(func() { h.try(ctx, line) })
+		return
+	}
+	select {
+	case waiting <- line:
+	default:
+		h.view.done(line, errBacklog)
+	}
+}
+
+// try does a line with the connection there is.
+func (h *handset) try(ctx context.Context, line string) {
+	conn, err := h.client.Conn()
+	if err == nil {
+		err = h.perform(ctx, conn, line)
+	}
+	if ctx.Err() == nil {
+		h.view.done(line, err)
+	}
+}
+
+func (h *handset) perform(ctx context.Context, conn *novaclient.Conn, line string) error {
+	command, rest, ok := findPhoneCommand(line)
+	switch {
+	case ok:
+		return command.do(ctx, h, conn, rest)
+	case strings.HasPrefix(line, "/"):
+		return errPhoneCommand
+	}
+	return h.say(ctx, conn, line)
+}
+
+// say sends a text to the selected conversation.
+func (h *handset) say(ctx context.Context, conn *novaclient.Conn, words string) error {
+	id, err := h.selected(ctx, conn)
+	if err != nil {
+		return err
+	}
+	text, err := conn.NewText(words, id)
+	if err != nil {
+		return err
+	}
+	return h.submit(ctx, conn, text)
+}
+
+// selected is where a text goes, "" to a host without a workbench.
+func (h *handset) selected(ctx context.Context, conn *novaclient.Conn) (string, error) {
+	if !conn.Ready().Personal {
+		return "", nil
+	}
+	s, err := h.desk.await(ctx, snapshotWithin, anySnapshot)
+	return s.Conversations.SelectedID, err
+}
+
+// What to do about a text that has no outcome.
+var (
+	errTextLost    = errors.New("the connection ended before the host said whether it has the text; /again asks for it")
+	errTextUnknown = errors.New("the host was started anew, and whether it took the text is not known. Look at the conversation before you send it again")
+)
+
+// submit sends a text and waits for its outcome.
+func (h *handset) submit(ctx context.Context, conn *novaclient.Conn, text nova.InputText) error {
+	h.keep(text, true)
+	err := conn.SubmitText(ctx, text)
+	var end *novaclient.End
+	lost := errors.As(err, &end)
+	h.keep(text, lost)
+	if ctx.Err() == nil {
+		h.view.texted(text, err)
+	}
+	var refused *novaclient.TextRefused
+	switch {
+	case lost:
+		return errTextLost
+	case errors.As(err, &refused) && refused.Reason == nova.OutcomeUnknown:
+		return errTextUnknown
+	}
+	return err
+}
+
+func (h *handset) keep(text nova.InputText, lost bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.last, h.lost = text, lost
+}
+
+// awaitAnswer waits, at the end of the input, for the turn of the last text, as
+// far as the host shows its turns.
+func (h *handset) awaitAnswer(ctx context.Context) {
+	h.mu.Lock()
+	last, lost := h.last, h.lost
+	h.mu.Unlock()
+	if _, ok := h.client.Workbench().Snapshot(); h.stay || !ok || lost || last.RequestID == "" {
+		return
+	}
+	_, _ = h.desk.await(ctx, answeredWithin, func(s workbench.MobileSnapshot) bool {
+		if s.Conversations.SelectedID != last.ConversationID {
+			return true
+		}
+		for _, m := range s.Conversations.Messages {
+			if m.RequestID == last.RequestID {
+				return m.Status != conversations.Pending
+			}
+		}
+		return false
+	})
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"sync"
+
+	"plexus/adapters/novaclient"
+	"plexus/domain/nova"
+	"plexus/domain/workbench"
+)
+
+// phoneRecord tells what a phone shows to a program: one JSON object a line. What
+// they look like is in docs/phone.md.
+type phoneRecord struct {
+	mu   sync.Mutex
+	w    io.Writer
+	desk *phoneDesk
+}
+
+// fields are the members of an object beside "event".
+type fields map[string]any
+
+func (r *phoneRecord) put(event string, f fields) {
+	f["event"] = event
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_ = writeJSON(r.w, f, "") // a reader that is gone is no reason to fail
+}
+
+func (r *phoneRecord) paired(server, deviceID string) {
+	r.put("paired", fields{"server": server, "device_id": deviceID})
+}
+
+func (r *phoneRecord) status(s novaclient.Status) {
+	phase := map[novaclient.Phase]string{
+		novaclient.Connecting: "connecting", novaclient.Connected: "connected", novaclient.Waiting: "waiting", novaclient.Over: "over",
+	}[s.Phase]
+	f := fields{"phase": phase}
+	if s.End != nil {
+		f["code"], f["reason"] = s.End.Code, s.End.Error()
+	}
+	if s.Phase == novaclient.Waiting {
+		f["retry_ms"] = s.Retry.Milliseconds()
+	}
+	r.put("status", f)
+	if s.Phase == novaclient.Connected {
+		r.put("ready", fields{
+			"server_instance_id": s.Ready.ServerInstanceID, "pipeline": s.Ready.Pipeline, "personal": s.Ready.Personal,
+			"text_input": s.Ready.TextInput, "dictation": s.Ready.Dictation,
+		})
+	}
+}
+
+func (r *phoneRecord) message(m nova.Message) {
+	switch m := m.(type) {
+	case nova.Caption:
+		r.put("caption", fields{
+			"conversation_id": m.ConversationID, "role": m.Role, "turn_id": m.TurnID, "message_id": m.MessageID,
+			"text": m.Text, "full_text": m.FullText, "final": m.Final, "sequence": m.Sequence,
+		})
+	case nova.ConversationError:
+		r.put("conversation_error", fields{"conversation_id": m.ConversationID, "error": m.Error})
+	}
+}
+
+func (r *phoneRecord) input(takes nova.DesktopCapabilities, boxed bool) {
+	r.put("input", fields{
+		"text_input": takes.TextInput, "dictation": takes.Dictation, "input_instance_id": takes.InputInstanceID, "text_box": boxed,
+	})
+}
+
+func (r *phoneRecord) card(c novaclient.Card) {
+	kind, summary := "project", action(c.Proposal.Action)
+	if !c.IsProject() {
+		kind, summary = "approval", c.Approval.Summary
+	}
+	r.put("card", fields{"id": c.ID, "conversation_id": c.ConversationID, "kind": kind, "summary": summary, "busy": c.Busy})
+}
+
+func (r *phoneRecord) removed(c novaclient.Card) { r.put("card_removed", fields{"id": c.ID}) }
+
+func (r *phoneRecord) snapshot(now, _ workbench.MobileSnapshot) { r.summary(now) }
+
+// The parts of a snapshot that a person asks for are all in its summary.
+func (r *phoneRecord) list()  { r.summary(r.desk.snapshot()) }
+func (r *phoneRecord) open()  { r.summary(r.desk.snapshot()) }
+func (r *phoneRecord) todos() { r.summary(r.desk.snapshot()) }
+
+// recordedMessages is how many messages a summary has.
+const recordedMessages = 20
+
+func (r *phoneRecord) summary(s workbench.MobileSnapshot) {
+	threads, messages, todos := []fields{}, []fields{}, []fields{}
+	for _, c := range s.Conversations.Items {
+		threads = append(threads, fields{
+			"number": r.desk.number(c.ID), "id": c.ID, "kind": c.Kind, "title": c.Title, "unread": c.Unread, "generation": c.Generation,
+		})
+	}
+	said := s.Conversations.Messages
+	for _, m := range said[max(0, len(said)-recordedMessages):] {
+		messages = append(messages, fields{
+			"id": m.ID, "role": m.Role, "text": m.Text, "reply_to": m.ReplyTo, "request_id": m.RequestID,
+			"status": m.Status, "delivery": m.Delivery,
+		})
+	}
+	for _, t := range s.Life.Todos {
+		if isOpen(t) {
+			todos = append(todos, fields{
+				"number": r.desk.todoNumber(t.ID), "id": t.ID, "version": t.Version, "title": t.Title, "status": t.Status,
+			})
+		}
+	}
+	r.put("snapshot", fields{
+		"revision": s.Revision, "selected_id": s.Conversations.SelectedID, "unread": s.Conversations.Unread,
+		"conversations": threads, "message_count": len(said), "messages": messages, "todos": todos,
+	})
+}
+
+func (r *phoneRecord) help() {
+	var words []string
+	for _, c := range phoneCommands() {
+		words = append(words, c.word)
+	}
+	r.put("help", fields{"commands": append(words, "/quit")})
+}
+
+// noOutcome is the error of a text whose connection ended first.
+const noOutcome = "lost"
+
+func (r *phoneRecord) texted(t nova.InputText, err error) {
+	f := fields{"request_id": t.RequestID, "conversation_id": t.ConversationID, "ok": err == nil}
+	var refused *novaclient.TextRefused
+	var end *novaclient.End
+	switch {
+	case errors.As(err, &refused):
+		f["error"] = refused.Reason
+	case errors.As(err, &end):
+		f["error"] = noOutcome
+	case err != nil:
+		f["error"] = err.Error()
+	}
+	r.put("text", f)
+}
+
+func (r *phoneRecord) dictated(words string, err error) {
+	f := fields{"ok": err == nil, "text": words}
+	if err != nil {
+		f["error"] = err.Error()
+	}
+	r.put("transcription", f)
+}
+
+func (r *phoneRecord) done(line string, err error) {
+	if err != nil {
+		r.put("error", fields{"line": line, "error": err.Error()})
+		return
+	}
+	r.put("done", fields{"line": line})
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"plexus/domain/conversations"
+	"plexus/domain/text"
+	"plexus/domain/workbench"
+)
+
+// shownMessages is how many messages /open shows.
+const shownMessages = 10
+
+// snapshot tells in a line each what is new for the person: where they are, new
+// conversations, unread messages.
+func (s *phoneScreen) snapshot(now, before workbench.MobileSnapshot) {
+	here, _ := thread(now, now.Conversations.SelectedID)
+	if before.Type == "" {
+		s.say("%s, %d unread. What you type goes to %s", counted(len(now.Conversations.Items), "conversation"), now.Conversations.Unread, named(here))
+		return
+	}
+	for _, c := range now.Conversations.Items {
+		old, known := thread(before, c.ID)
+		number := s.desk.number(c.ID)
+		if !known {
+			s.say("new %s: %s, /open %d", c.Kind, named(c), number)
+		}
+		if c.Unread != old.Unread {
+			s.say("%d unread in %s, /open %d", c.Unread, named(c), number)
+		}
+	}
+	if now.Conversations.SelectedID != before.Conversations.SelectedID {
+		s.say("what you type goes to %s now", named(here))
+	}
+}
+
+// named is a title between quotation marks, safe to show.
+func named(c workbench.ShownConversation) string { return `"` + text.Printable(c.Title) + `"` }
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func (s *phoneScreen) list() {
+	last := s.desk.snapshot()
+	var lines []string
+	for _, c := range last.Conversations.Items {
+		star := " "
+		if c.ID == last.Conversations.SelectedID {
+			star = "*"
+		}
+		line := fmt.Sprintf("%s %3d  %-9s  %s", star, s.desk.number(c.ID), c.Kind, text.Printable(c.Title))
+		if c.Unread > 0 {
+			line += fmt.Sprintf("  (%d unread)", c.Unread)
+		}
+		lines = append(lines, line)
+	}
+	s.page(lines)
+}
+
+func (s *phoneScreen) open() {
+	last := s.desk.snapshot()
+	here, _ := thread(last, last.Conversations.SelectedID)
+	lines := []string{fmt.Sprintf("%s %s:", here.Kind, named(here))}
+	messages := last.Conversations.Messages
+	if len(messages) == 0 {
+		lines = append(lines, "    nothing has been said here")
+	}
+	for _, m := range messages[max(0, len(messages)-shownMessages):] {
+		lines = append(lines, written(m))
+	}
+	s.page(lines)
+}
+
+// written is a stored message. Its own lines are indented, so that none looks
+// like one of the phone's.
+func written(m workbench.ShownMessage) string {
+	who, note := "host", ""
+	if m.Role == conversations.User {
+		who = "you"
+	}
+	switch {
+	case m.Status == conversations.Pending:
+		note = " (not answered yet)"
+	case m.Status == conversations.Failed:
+		note = " (the host could not answer)"
+	case m.Status == conversations.Interrupted, m.Delivery == conversations.CutOff:
+		note = " (interrupted)"
+	}
+	words := strings.ReplaceAll(text.PrintableLines(m.Text), "\n", "\n    ")
+	return "  " + who + note + ": " + words
+}
+
+func (s *phoneScreen) todos() {
+	var lines []string
+	for _, t := range s.desk.snapshot().Life.Todos {
+		if !isOpen(t) {
+			continue
+		}
+		line := fmt.Sprintf("  %3d  %s", s.desk.todoNumber(t.ID), text.Printable(t.Title))
+		if t.Status != "open" {
+			line += "  (" + text.Printable(t.Status) + ")"
+		}
+		if t.Due != nil {
+			line += "  by " + text.Printable(*t.Due)
+		}
+		lines = append(lines, line)
+	}
+	if lines == nil {
+		lines = []string{"there is nothing to do"}
+	}
+	s.page(lines)
+}
+
+func (s *phoneScreen) help() {
+	var lines []string
+	for _, c := range phoneCommands() {
+		lines = append(lines, fmt.Sprintf("  %-15s  %s", strings.TrimSpace(c.word+" "+c.params), c.about))
+	}
+	s.page(append(lines, fmt.Sprintf("  %-15s  %s", "/quit", "end")))
+}
+
+// page prints lines together.
+func (s *phoneScreen) page(lines []string) {
+	s.say("%s", strings.Join(lines, "\n"))
+}
