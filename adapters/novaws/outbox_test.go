@@ -467,6 +467,80 @@ func TestOutbox_ANewerSnapshotReplacesOneThatWaits(t *testing.T) {
 	wantWire(t, o, "result", "new")
 }
 
+// snapshotted is a state or a result with a snapshot of that revision.
+func snapshotted(k frameKind, revision uint64) frame {
+	f := labelled(k, fmt.Sprint("revision ", revision))
+	f.snapshot, f.revision = true, revision
+	return f
+}
+
+// TestP71_AResultReplacesTheStateThatWaits: not a newer one, and none where it has
+// no snapshot; it makes the room that it needs.
+func TestP71_AResultReplacesTheStateThatWaits(t *testing.T) {
+	o := openOutbox(true)
+	pushAll(t, o, snapshotted(kindPersonalState, 5), snapshotted(kindPersonalResult, 4), labelled(kindPersonalResult, "mere"))
+	wantWire(t, o, "revision 5", "revision 4", "mere")
+	pushAll(t, o, snapshotted(kindPersonalState, 5), labelled(kindAnswer, "answer"), snapshotted(kindPersonalResult, 5))
+	wantWire(t, o, "answer", "revision 5")
+	large := func(k frameKind) frame {
+		f := sized(k, 900<<10)
+		f.snapshot = true
+		return f
+	}
+	pushAll(t, o, large(kindPersonalState), large(kindPersonalResult))
+	if drain(o); o.holdsBody() {
+		t.Error("a body is left")
+	}
+}
+
+func TestOutbox_HoldsABodyUntilItIsWritten(t *testing.T) {
+	for _, k := range []frameKind{kindPersonalState, kindPersonalResult} {
+		o := openOutbox(true)
+		if pushAll(t, o, labelled(k, "body"), audio(1, 0)); !o.holdsBody() {
+			t.Error("a body that waits is not held")
+		}
+		f, _ := o.next()
+		if !o.holdsBody() {
+			t.Error("a body that is being written is not held")
+		}
+		if o.written(f); o.holdsBody() {
+			t.Error("a body that was written is held")
+		}
+	}
+}
+
+// TestOutbox_ANewerPartialCaptionReplacesOneThatWaits: of its own turn. Finals and
+// captions without a turn stay, and everything keeps its order.
+func TestOutbox_ANewerPartialCaptionReplacesOneThatWaits(t *testing.T) {
+	partial := func(turn, label string) frame {
+		f := labelled(kindCaption, label)
+		f.turn = turn
+		return f
+	}
+	o := openOutbox(false)
+	pushAll(t, o, partial("a", "a1"), partial("", "x"), audio(1, 0), partial("b", "b1"), partial("a", "a2"), partial("", "y"),
+		labelled(kindFullCaption, "a whole"), partial("b", "b2"), labelled(kindCaption, "final"), partial("a", "a3"))
+	wantWire(t, o, "x", "audio 1/0", "y", "a whole", "b2", "final", "a3")
+}
+
+// TestP59_AReceiptSurvivesAFullOutboxOfDroppables: each one that comes makes one of
+// them go, and none is lost.
+func TestP59_AReceiptSurvivesAFullOutboxOfDroppables(t *testing.T) {
+	o := openOutbox(true)
+	for range placeBounds[placeMain] {
+		pushAll(t, o, labelled(kindCaption, "partial"))
+	}
+	answer, ok := describe(nova.TextResult{})
+	if answer.buffer = labelled(0, "receipt").buffer; !ok {
+		t.Fatal("a receipt has no kind")
+	}
+	pushAll(t, o, answer)
+	wire := drain(o)
+	if len(wire) != placeBounds[placeMain] || wire[len(wire)-1] != "receipt" {
+		t.Errorf("%d frames, the last is %s", len(wire), wire[len(wire)-1])
+	}
+}
+
 func TestOutbox_SuppressesARepeatedDetail(t *testing.T) {
 	o := openOutbox(false)
 	tell := func(work, summary string) fate {

@@ -77,14 +77,16 @@ func (o *outgoing) send(m nova.Message) sessions.CloseReason {
 		o.log.Error("a message could not be encoded", "type", m.Type(), "error", err)
 		return 0
 	}
-	if r, is := m.(nova.PersonalResult); is && len(text) <= len(r.Data) {
-		f.snapshot = false // it was too long, and the message goes without it
+	if private := bodyOf(m); len(private) > len(text) { // decision K13: the last resort
+		o.log.Warn("a personal message was too large and goes without its body", "type", m.Type(), "bytes", len(private))
+		f.snapshot = f.kind == kindPersonalState // of a state, the revision has gone; of a result, nothing
 	}
 	b.B = text
 	f.buffer = b
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.ended || f.snapshot && !o.states.Told(f.revision) && f.kind == kindPersonalState {
+	news := !f.snapshot || o.states.Told(f.revision)
+	if o.ended || f.kind == kindPersonalState && !news {
 		b.Put()
 		return 0
 	}
@@ -97,6 +99,17 @@ func (o *outgoing) send(m nova.Message) sessions.CloseReason {
 		return sessions.OutputBudget
 	}
 	return 0
+}
+
+// bodyOf gives the part of a personal message that it can go without.
+func bodyOf(m nova.Message) []byte {
+	switch m := m.(type) {
+	case nova.PersonalState:
+		return m.Frame
+	case nova.PersonalResult:
+		return m.Data
+	}
+	return nil
 }
 
 // extended reports whether the client has the personal extension.
