@@ -87,6 +87,7 @@ type Status struct {
 	Phones        PhoneStatus `json:"phones"`
 	Search        Service     `json:"search"`
 	Model         Model       `json:"model"`
+	Recognizer    Recognizer  `json:"recognizer"`
 	Index         Index       `json:"index"`
 	Connections   int         `json:"connections"` // live NERVE connections
 	Queries       Queries     `json:"queries"`
@@ -141,6 +142,16 @@ type Model struct {
 	Service
 	Name  string  `json:"name,omitempty"`
 	Found []Found `json:"found,omitempty"`
+}
+
+// Recognizer is what turns speech into text, and what phones are offered with it
+// and the model.
+type Recognizer struct {
+	Service
+	Name      string `json:"name,omitempty"`
+	TextInput bool   `json:"text_input"`
+	Dictation bool   `json:"dictation"`
+	Config    string `json:"config,omitempty"` // the lines of the configuration file that switch dictation on, where text alone is offered
 }
 
 // Found is a model that runs on this machine.

@@ -17,6 +17,7 @@ import (
 
 	"plexus/adapters/hostfiles"
 	"plexus/domain/admission"
+	"plexus/domain/conversations"
 )
 
 // config is everything that can be set. Zero limits mean the defaults of the
@@ -45,6 +46,11 @@ type config struct {
 	modelKeyFile   string
 	modelKey       admission.Secret
 	modelPlainHTTP bool
+	recognizer     recognizerSettings
+	recordBrowser  bool
+	recordFixed    bool // outside the page
+	topics         int  // kept at most
+	topicDays      int  // for how many an untouched topic is kept
 	legacyExpiry   bool
 	remoteAdmin    bool
 	limits         limits
@@ -83,6 +89,15 @@ func thisMachine(port uint16) netip.AddrPort {
 // keyPublicURL is the setting of which the page says where it comes from.
 const keyPublicURL = "public_url"
 
+// keyRecord is the setting that the page may change unless it stands elsewhere.
+const keyRecord = "conversations.record_browser"
+
+// The settings that are lists.
+const (
+	keyOrigins = "nerve.allowed_origins"
+	keyCommand = "recognizer.command"
+)
+
 // defaults of one machine and its environment.
 func (p *program) defaults(dataDir string) (config, error) {
 	tokenFile, err := p.places().NerveToken()
@@ -98,6 +113,10 @@ func (p *program) defaults(dataDir string) (config, error) {
 		searchKind:     "local",
 		indexEnabled:   true,
 		modelKind:      "auto",
+		recognizer:     recognizerSettings{kind: "none"},
+		recordBrowser:  true,
+		topics:         conversations.MaxTopics,
+		topicDays:      int(conversations.TopicAge / (24 * time.Hour)),
 	}, err
 }
 
@@ -143,11 +162,14 @@ func (p *program) readSettings(src sources) (config, []error) {
 
 // apply sets one setting from the texts of one source, called where.
 func apply(c *config, s setting, where string, values []string) []error {
-	if s.kind == isList && len(values) > 0 {
-		c.allowedOrigins = nil // a higher source replaces the list of a lower one
+	if len(values) > 0 {
+		c.emptyList(s.key) // a higher source replaces the list of a lower one
 	}
 	if s.key == keyPublicURL && len(values) > 0 {
 		c.publicFrom = where
+	}
+	if s.key == keyRecord && len(values) > 0 {
+		c.recordFixed = true
 	}
 	var problems []error
 	for _, value := range values {
@@ -156,6 +178,15 @@ func apply(c *config, s setting, where string, values []string) []error {
 		}
 	}
 	return problems
+}
+
+func (c *config) emptyList(key string) {
+	switch key {
+	case keyOrigins:
+		c.allowedOrigins = nil
+	case keyCommand:
+		c.recognizer.command = nil
+	}
 }
 
 func (p *program) readFile(c *config, src sources) []error {
@@ -258,7 +289,10 @@ func (p *program) readEnvironment(c *config) []error {
 			continue
 		}
 		values := []string{value}
-		if s.kind == isList {
+		switch {
+		case s.key == keyCommand:
+			values = strings.Fields(value) // a comma may belong to an argument
+		case s.kind == isList:
 			values = strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
 		}
 		problems = append(problems, apply(c, s, s.env(), values)...)
@@ -275,8 +309,9 @@ func (p *program) readEnvironment(c *config) []error {
 // secretVariables name the keys that may stand in the environment. The file of
 // each can be named there too, by the setting's own variable.
 const (
-	searchKeyVariable = "PLEXUS_SEARCH_API_KEY"
-	modelKeyVariable  = "PLEXUS_MODEL_API_KEY"
+	searchKeyVariable     = "PLEXUS_SEARCH_API_KEY"
+	modelKeyVariable      = "PLEXUS_MODEL_API_KEY"
+	recognizerKeyVariable = "PLEXUS_RECOGNIZER_API_KEY"
 )
 
 func (p *program) readSecrets(c *config) (warnings []string, problems []error) {
@@ -286,6 +321,7 @@ func (p *program) readSecrets(c *config) (warnings []string, problems []error) {
 	}{
 		{searchKeyVariable, "search.api_key_file", c.searchKeyFile, &c.searchKey},
 		{modelKeyVariable, "model.api_key_file", c.modelKeyFile, &c.modelKey},
+		{recognizerKeyVariable, "recognizer.api_key_file", c.recognizer.keyFile, &c.recognizer.key},
 	} {
 		value := p.getenv(one.variable)
 		switch {
@@ -322,13 +358,13 @@ func (c *config) contradictions() []error {
 	if c.modelKind != "openai" && (c.modelURL != "" || c.modelName != "" || !c.modelKey.Empty()) {
 		problems = append(problems, fmt.Errorf("model.base_url, model.name or a model key is set, but model.kind is %q: set it to openai", c.modelKind))
 	}
-	return problems
+	return append(problems, c.recognizer.contradictions()...)
 }
 
 // unknownVariables finds PLEXUS_ names that nothing reads. They are not errors:
 // the environment is shared with other programs.
 func (p *program) unknownVariables() []string {
-	known := []string{"PLEXUS_DATA_DIR", "PLEXUS_CONFIG", "PLEXUS_READY_FILE", "PLEXUS_OPEN_BROWSER", searchKeyVariable, modelKeyVariable}
+	known := []string{"PLEXUS_DATA_DIR", "PLEXUS_CONFIG", "PLEXUS_READY_FILE", "PLEXUS_OPEN_BROWSER", searchKeyVariable, modelKeyVariable, recognizerKeyVariable}
 	for _, s := range settings() {
 		known = append(known, s.env())
 	}

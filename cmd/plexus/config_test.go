@@ -81,6 +81,16 @@ base_url = "http://127.0.0.1:11434/v1"
 name = "llama3.2"
 api_key_file = "`+key+`"
 allow_plain_http = true
+[recognizer]
+kind = "openai"
+base_url = "https://speech.example.org/v1"
+name = "whisper-1"
+api_key_file = "`+key+`"
+allow_plain_http = true
+[conversations]
+record_browser = false
+topics = 7
+topic_days = 8
 [limits]
 nerve_connections = 1
 nerve_handshakes = 2
@@ -104,6 +114,10 @@ remote_admin = true
 	if c.limits != want || c.searchKey.Reveal() != "k-1" || c.modelKey.Reveal() != "k-1" || c.indexEnabled || !c.indexShared ||
 		!c.modelPlainHTTP || c.modelName != "llama3.2" || c.nerveSocket != "/r/n.sock" || c.language != "zh-CN" ||
 		c.publicURL != "wss://box.example:8443/client/v1" || c.clientAddr.String() != "[::1]:0" || !c.legacyExpiry || !c.remoteAdmin {
+		t.Errorf("got %+v", c)
+	}
+	if r := c.recognizer; r.kind != "openai" || r.url != "https://speech.example.org/v1" || r.name != "whisper-1" || r.key.Reveal() != "k-1" ||
+		!r.plainHTTP || c.recordBrowser || c.topics != 7 || c.topicDays != 8 {
 		t.Errorf("got %+v", c)
 	}
 	for _, s := range settings() {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/netip"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/tailscale"
 	"plexus/cmd/plexus/doctor"
+	"plexus/domain/host"
 	"plexus/domain/pairing"
 	"plexus/domain/text"
 )
@@ -82,6 +84,9 @@ func (p *program) subject(ctx context.Context, dir, configPath string) (doctor.S
 			return s, err
 		}
 	}
+	if !s.Running {
+		s.Speech = p.speechOf(ctx, cfg)
+	}
 	if tool, err := tailscale.Find(p.environ); err == nil {
 		s.Tailscale = tool
 	}
@@ -104,7 +109,31 @@ func (p *program) askForSubject(ctx context.Context, dir string, s *doctor.Subje
 	if err != nil {
 		return public
 	}
+	s.Speech = speech(status.Model, status.Recognizer)
 	return status.Phones.PublicURL
+}
+
+// speechOf looks at model and recogniser as a host with this configuration
+// would. A configuration with faults gives nil.
+func (p *program) speechOf(ctx context.Context, cfg config) *doctor.Speech {
+	if _, problems := p.readSecrets(&cfg); len(problems) > 0 {
+		return nil
+	}
+	services, err := buildServices(cfg, slog.New(slog.DiscardHandler))
+	defer func() { _ = services.close.close() }() // they only drop idle connections
+	if err != nil {
+		return nil
+	}
+	i := &instance{program: p, opts: serveOptions{config: cfg}, services: services}
+	return speech(i.modelStatus(ctx, host.Failure{}), i.recognizerStatus(ctx))
+}
+
+func speech(m adminapi.Model, r adminapi.Recognizer) *doctor.Speech {
+	s := &doctor.Speech{Model: hasModel(m), Problem: r.Problem}
+	if r.Reach != adminapi.Off {
+		s.Recognizer = r.Name
+	}
+	return s
 }
 
 func (p *program) tellFindings(findings []doctor.Finding, asJSON bool) error {

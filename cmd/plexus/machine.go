@@ -40,6 +40,7 @@ type machine struct {
 type view struct {
 	search adminapi.Service
 	model  adminapi.Model
+	speech adminapi.Recognizer
 	path   adminweb.Path
 }
 
@@ -80,8 +81,10 @@ func (m *machine) lookNow() {
 	var looking sync.WaitGroup
 	looking.Go(func() { v.search = m.searchStatus(m.ctx, health.Search) })
 	looking.Go(func() { v.model = m.modelStatus(m.ctx, health.Model) })
+	looking.Go(func() { v.speech = m.recognizerStatus(m.ctx) })
 	looking.Go(func() { v.path = m.lookAtPath(m.ctx) })
 	looking.Wait()
+	offer(&v.speech, v.model)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.seen, m.at, m.looking = v, time.Now(), false
@@ -136,6 +139,7 @@ func (m *machine) Overview(ctx context.Context) (web.Overview, error) {
 	o := web.Overview{
 		Version: buildVersion(), Started: m.started, DataDir: m.opts.dataDir, DatabaseBytes: stats.FileBytes + stats.WALBytes,
 		Search: shown(seen.search, health.Search, ""), Model: shown(seen.model.Service, health.Model, seen.model.Name),
+		Recognizer: shown(seen.speech.Service, host.Failure{}, seen.speech.Name), DictationConfig: seen.speech.Config,
 		Index:      web.Index{Enabled: m.opts.config.usesIndex(), Pages: stats.Pages, Bytes: stats.PageBytes},
 		Extensions: m.host.LiveConnections(),
 		Answered:   health.Answered, Cancelled: health.Cancelled, Refused: health.Refused,

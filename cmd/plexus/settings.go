@@ -55,7 +55,7 @@ func settings() []setting {
 		{"listen.nerve_token_file", "nerve-token-file", isText, "`path` of the host token", path(func(c *config) *string { return &c.nerveTokenFile })},
 		{"log.format", "log-format", isText, "`format` of the log: text or json", oneOf(func(c *config) *string { return &c.logFormat }, "text", "json")},
 		{"log.level", "log-level", isText, "least `level` that is logged: debug, info, warn or error", oneOf(func(c *config) *string { return &c.logLevel }, "debug", "info", "warn", "error")},
-		{"nerve.allowed_origins", "allow-origin", isList, "`origin` of an extension that needs no key, such as chrome-extension://…; may be given several times", addOrigin},
+		{keyOrigins, "allow-origin", isList, "`origin` of an extension that needs no key, such as chrome-extension://…; may be given several times", addOrigin},
 		{"search.kind", "", isText, "", oneOf(func(c *config) *string { return &c.searchKind }, "local", "anvesha", "searxng", "brave", "none")},
 		{"search.url", "", isText, "", plain(func(c *config) *string { return &c.searchURL })},
 		{"search.api_key_file", "", isText, "", path(func(c *config) *string { return &c.searchKeyFile })},
@@ -66,6 +66,15 @@ func settings() []setting {
 		{"model.name", "", isText, "", plain(func(c *config) *string { return &c.modelName })},
 		{"model.api_key_file", "", isText, "", path(func(c *config) *string { return &c.modelKeyFile })},
 		{"model.allow_plain_http", "", isBool, "", boolean(func(c *config) *bool { return &c.modelPlainHTTP })},
+		{"recognizer.kind", "", isText, "", oneOf(func(c *config) *string { return &c.recognizer.kind }, "none", "openai", "command")},
+		{"recognizer.base_url", "", isText, "", plain(func(c *config) *string { return &c.recognizer.url })},
+		{"recognizer.name", "", isText, "", plain(func(c *config) *string { return &c.recognizer.name })},
+		{"recognizer.api_key_file", "", isText, "", path(func(c *config) *string { return &c.recognizer.keyFile })},
+		{keyCommand, "", isList, "", addArgument},
+		{"recognizer.allow_plain_http", "", isBool, "", boolean(func(c *config) *bool { return &c.recognizer.plainHTTP })},
+		{keyRecord, "", isBool, "", boolean(func(c *config) *bool { return &c.recordBrowser })},
+		{"conversations.topics", "", isNumber, "", number(func(c *config) *int { return &c.topics })},
+		{"conversations.topic_days", "", isNumber, "", number(func(c *config) *int { return &c.topicDays })},
 		{"pairing.legacy_expiry", "", isBool, "", boolean(func(c *config) *bool { return &c.legacyExpiry })},
 		{"pairing.remote_admin", "", isBool, "", boolean(func(c *config) *bool { return &c.remoteAdmin })},
 		{"limits.nerve_connections", "", isNumber, "", number(func(c *config) *int { return &c.limits.connections })},
@@ -195,5 +204,12 @@ func addOrigin(c *config, v string) error {
 		return fmt.Errorf("holds %q and may hold origins of extensions only, such as chrome-extension://…", v)
 	}
 	c.allowedOrigins = append(c.allowedOrigins, origin)
+	return nil
+}
+
+// addArgument takes them as they are; what they have to be is for the recogniser
+// to say.
+func addArgument(c *config, v string) error {
+	c.recognizer.command = append(c.recognizer.command, v)
 	return nil
 }

@@ -51,7 +51,9 @@ func (i *instance) statusSource(h *host.Host) func(context.Context) (adminapi.St
 		var looking sync.WaitGroup
 		looking.Go(func() { s.Search = i.searchStatus(ctx, health.Search) })
 		looking.Go(func() { s.Model = i.modelStatus(ctx, health.Model) })
+		looking.Go(func() { s.Recognizer = i.recognizerStatus(ctx) })
 		looking.Wait()
+		offer(&s.Recognizer, s.Model)
 		for _, row := range rows {
 			if row.State == admission.Waiting {
 				s.Waiting = append(s.Waiting, adminapi.NewExtension(row))

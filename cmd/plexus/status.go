@@ -66,6 +66,8 @@ func statusText(s adminapi.Status, now time.Time) string {
 	b.line("Model", "%s", modelText(s.Model))
 	b.failure(s.Model.Failures, s.Model.LastFailure, s.Model.LastCause, now)
 	b.found(s.Model)
+	b.line("Speech", "%s", recognizerText(s.Recognizer))
+	b.offered(s.Recognizer)
 	b.line("Index", "%s", indexText(s.Index))
 	b.failure(s.Index.Failures, s.Index.LastFailure, s.Index.LastCause, now)
 	b.line("Connections", "%d", s.Connections)

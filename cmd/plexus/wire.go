@@ -50,14 +50,17 @@ type services struct {
 	model  ports.Generator // nil: none
 	auto   *localModel     // nil unless model.kind is auto
 	local  bool            // the model runs on this machine
-	close  closers
+
+	recognizer ports.Transcriber               // nil: none
+	hears      func(ctx context.Context) error // whether it can be reached; nil: none
+	close      closers
 }
 
-// buildServices checks the settings of search and model, all faults together,
-// and sends nothing.
+// buildServices checks the settings of search, model and recogniser, all faults
+// together, and sends nothing.
 func buildServices(cfg config, log *slog.Logger) (*services, error) {
 	s := &services{}
-	err := errors.Join(s.addSearch(cfg, log), s.addModel(cfg, log))
+	err := errors.Join(s.addSearch(cfg, log), s.addModel(cfg, log), s.addRecognizer(cfg.recognizer))
 	return s, err
 }
 

@@ -23,6 +23,7 @@ type Subject struct {
 	Local     []string        // addresses that only this machine may reach
 	Server    pairing.Server  // the public URL; zero: none is known
 	Tailscale *tailscale.Tool // nil: it is not installed
+	Speech    *Speech         // nil: not known
 
 	Roots  *x509.CertPool // who may vouch for the server; nil: whom this system trusts
 	Now    func() time.Time
@@ -47,7 +48,7 @@ func (s Subject) Examine(ctx context.Context) []Finding {
 	}
 	var found []Finding
 	for _, step := range []func(context.Context) []Finding{
-		s.host, s.files, s.disk, s.database, s.clock, s.code, s.listener, s.way, s.tailnet,
+		s.host, s.files, s.disk, s.database, s.clock, s.code, s.listener, s.way, s.tailnet, s.dictation,
 	} {
 		if ctx.Err() != nil {
 			break
