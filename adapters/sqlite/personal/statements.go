@@ -51,7 +51,9 @@ const (
 
 	fromConversations = "SELECT " + conversationColumns + " FROM conversations "
 	fromMessages      = "SELECT " + messageColumns + " FROM messages WHERE conversation = " + numberOf
-	numberOf          = "(SELECT number FROM conversations WHERE id = ?1)"
+	// The planner might take a walk over every conversation's messages for cheaper.
+	inOrder  = "messages INDEXED BY messages_conversation WHERE conversation = " + numberOf
+	numberOf = "(SELECT number FROM conversations WHERE id = ?1)"
 )
 
 // text gives a statement's SQL. Of two conversations that were updated at the
@@ -68,8 +70,8 @@ func (s statement) text() string {
 		countKind:             "SELECT count(*) FROM conversations WHERE kind = ?",
 		messageByID:           fromMessages + " AND id = ?2",
 		messageByRequest:      fromMessages + " AND request_id = ?2 AND request_id <> ''",
-		messagesBefore:        fromMessages + " AND seq < ?2 ORDER BY seq DESC LIMIT ?3",
-		unreadAfter:           "SELECT count(*) FROM messages WHERE conversation = " + numberOf + " AND seq > ?2 AND role = 'assistant'",
+		messagesBefore:        "SELECT " + messageColumns + " FROM " + inOrder + " AND seq < ?2 ORDER BY seq DESC LIMIT ?3",
+		unreadAfter:           "SELECT count(*) FROM " + inOrder + " AND seq > ?2 AND role = 'assistant'",
 		recordByID:            "SELECT body FROM records WHERE area = ? AND id = ?",
 		recordsInOrder:        "SELECT id, body FROM records WHERE area = ? ORDER BY number LIMIT ?",
 

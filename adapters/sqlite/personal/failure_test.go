@@ -1,0 +1,284 @@
+package personal_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plexus/adapters/sqlite"
+	"plexus/adapters/sqlite/personal"
+	"plexus/domain/conversations"
+	"plexus/ports"
+)
+
+// room lets the database grow by so many pages and no further.
+func room(t *testing.T, d *database, pages int) {
+	t.Helper()
+	var now, set int
+	if err := d.Writer().QueryRowContext(t.Context(), "PRAGMA page_count").Scan(&now); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Writer().QueryRowContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", now+pages)).Scan(&set); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// picture is everything in the database, table by table.
+func picture(t *testing.T, d *database) string {
+	t.Helper()
+	var all []string
+	for _, table := range []string{"conversations", "messages", "records", "personal_totals", "record_totals"} {
+		rows, err := d.other.QueryContext(t.Context(), "SELECT * FROM "+table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns, err := rows.Columns()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			row := make([]any, len(columns))
+			for i := range row {
+				row[i] = new(string)
+			}
+			if err := rows.Scan(row...); err != nil {
+				t.Fatal(err)
+			}
+			line := table
+			for _, cell := range row {
+				line += " | " + *cell.(*string)
+			}
+			all = append(all, line)
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// steps is a change of many writes, of which any may find no room.
+func steps(tx ports.PersonalTx, round int) error {
+	long := strings.Repeat("apples and pears ", 300)
+	for i := range 20 {
+		id := fmt.Sprint(round, "-", i)
+		err := tx.PutConversation(conversations.Conversation{ID: "topic" + id, Kind: conversations.Topic, SubjectKey: id})
+		if err == nil {
+			_, err = tx.AddMessage(conversations.Message{ID: id, ConversationID: "one", Role: conversations.User, Text: long})
+		}
+		if err == nil {
+			err = tx.PutRecord("area", id, []byte(long), 10)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestP14_FailedWriteLeavesStateAsBefore(t *testing.T) {
+	d := open(t)
+	d.put(t, "one")
+	d.update(t, func(tx ports.PersonalTx) error { return steps(tx, 0) })
+	before := picture(t, d)
+	// The disk fills up at every place of the change.
+	failed := 0
+	for pages := 0; ; pages++ {
+		room(t, d, pages)
+		err := d.Update(t.Context(), func(tx ports.PersonalTx) error { return steps(tx, 1) })
+		if err == nil {
+			break
+		}
+		failed++
+		if !errors.Is(err, sqlite.ErrDiskFull) {
+			t.Fatalf("with room for %d pages: %v; want ErrDiskFull", pages, err)
+		}
+		if strings.Contains(err.Error(), "apples") {
+			t.Fatalf("the error tells a text: %v", err)
+		}
+		if after := picture(t, d); after != before {
+			t.Fatalf("with room for %d pages a failed change left\n%s\nwant\n%s", pages, after, before)
+		}
+	}
+	if failed < 10 {
+		t.Errorf("only %d changes failed; the test needs more", failed)
+	}
+	check(t, d)
+	if got := d.ask(t, "SELECT count(*) FROM messages"); got != "40" {
+		t.Errorf("%s messages once there was room; want 40", got)
+	}
+}
+
+// A change that goes on after a failure of the store must not write any more:
+// SQLite may have taken the transaction back, and each write would be final.
+func TestP14_AChangeThatIgnoresAFailureIsUndone(t *testing.T) {
+	d := open(t)
+	d.put(t, "one")
+	before := picture(t, d)
+	for pages := range 12 {
+		room(t, d, pages)
+		failed := false
+		err := d.Update(t.Context(), func(tx ports.PersonalTx) error {
+			for round := range 3 {
+				failed = steps(tx, round) != nil || failed
+			}
+			_ = tx.PutRecord("small", "r", nil, 0)
+			if _, err := tx.Record("small", "r"); failed && err == nil {
+				t.Error("a change may still read after the store has failed")
+			}
+			return nil
+		})
+		if !failed || !errors.Is(err, sqlite.ErrDiskFull) {
+			t.Fatalf("with room for %d pages: %v; want ErrDiskFull", pages, err)
+		}
+		if after := picture(t, d); after != before {
+			t.Fatalf("with room for %d pages a failed change left\n%s\nwant\n%s", pages, after, before)
+		}
+	}
+	room(t, d, 10_000)
+	d.update(t, func(tx ports.PersonalTx) error { return steps(tx, 0) })
+	check(t, d)
+}
+
+// Of those who share a transaction with a change that found no room, each either
+// landed or got an error.
+func TestP14_AGroupWithoutRoomIsWholeOrNothing(t *testing.T) {
+	d := open(t)
+	d.put(t, "one")
+	room(t, d, 10)
+	got := together(t, d, 20, func(i int, tx ports.PersonalTx) error {
+		if i == 10 {
+			return steps(tx, 0)
+		}
+		return add(tx, "one", i, "text")
+	})
+	if !errors.Is(got[10], sqlite.ErrDiskFull) {
+		t.Fatalf("the greedy one got %v", got[10])
+	}
+	room(t, d, 10_000)
+	for i, err := range got {
+		want := map[bool]string{true: "1", false: "0"}[err == nil]
+		if there := d.ask(t, fmt.Sprintf("SELECT count(*) FROM messages WHERE id = '%d'", i)); there != want {
+			t.Errorf("caller %d got %v, and %s of its messages are there", i, err, there)
+		}
+		if err != nil && !errors.Is(err, sqlite.ErrDiskFull) {
+			t.Errorf("caller %d got %v", i, err)
+		}
+	}
+	for i, err := range got[11:] {
+		if err != nil {
+			t.Errorf("caller %d came after the greedy one and got %v", i+11, err)
+		}
+	}
+	check(t, d)
+}
+
+func TestCheck_FindsWhatIsAtOdds(t *testing.T) {
+	for name, harm := range map[string]string{
+		"orphan":         "PRAGMA foreign_keys = 0; DELETE FROM conversations WHERE id = 'one'",
+		"conversations":  "UPDATE personal_totals SET conversations = 3",
+		"topics":         "UPDATE personal_totals SET topics = 1",
+		"messages":       "UPDATE personal_totals SET messages = messages - 1",
+		"bytes":          "UPDATE personal_totals SET message_bytes = 0",
+		"no totals":      "DELETE FROM personal_totals",
+		"records":        "UPDATE record_totals SET records = 7",
+		"missing record": "DELETE FROM record_totals",
+		"spare record":   "INSERT INTO record_totals VALUES ('other', 1)",
+		"missing words":  "DELETE FROM message_words WHERE rowid = 1",
+		"spare words":    "INSERT INTO message_words (rowid, words) VALUES (99, 'apples')",
+	} {
+		d := open(t)
+		d.put(t, "one", "two")
+		d.update(t, func(tx ports.PersonalTx) error {
+			return errors.Join(add(tx, "one", 1, "text"), add(tx, "two", 1, ""), tx.PutRecord("a", "r", nil, 0))
+		})
+		check(t, d)
+		d.execute(t, harm)
+		if err := sqlite.Check(t.Context(), d.path); !errors.Is(err, sqlite.ErrDamaged) {
+			t.Errorf("%s: %v; want ErrDamaged", name, err)
+		}
+		if err := personal.Check(t.Context(), d.other); !errors.Is(err, sqlite.ErrDamaged) {
+			t.Errorf("%s: %v; want ErrDamaged", name, err)
+		}
+	}
+}
+
+// What was deleted is gone from the file: texts at once, words when their
+// segment has been written anew, which further messages bring about.
+func TestDrop_LeavesNoTextInTheFile(t *testing.T) {
+	d := open(t)
+	d.put(t, "kept", "gone", "emptied")
+	secret := strings.Repeat("zeppelin hangar ", 400) // pages of its own
+	d.update(t, func(tx ports.PersonalTx) error {
+		for i := range 30 {
+			err := errors.Join(add(tx, "kept", i, "an ordinary message"), add(tx, "gone", i, secret), add(tx, "emptied", i, secret))
+			if err != nil {
+				return err
+			}
+		}
+		return errors.Join(add(tx, "kept", 100, "zeppelin hangar, but short"), tx.PutRecord("a", "r", []byte(secret), 0), tx.PutRecord("a", "s", []byte(secret), 0))
+	})
+	holds := func(word string) bool {
+		t.Helper()
+		var busy, inLog, moved int
+		if err := d.Writer().QueryRowContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &inLog, &moved); err != nil || busy != 0 {
+			t.Fatalf("checkpoint: busy %d, %v", busy, err)
+		}
+		for _, file := range []string{d.path, d.path + "-wal"} {
+			data, err := os.ReadFile(filepath.Clean(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Contains(data, []byte(word)) {
+				return true
+			}
+		}
+		return false
+	}
+	if !holds("zeppelin hangar") {
+		t.Fatal("the text is not in the file to begin with")
+	}
+	size := d.ask(t, "PRAGMA page_count")
+	d.update(t, func(tx ports.PersonalTx) error {
+		_, emptied := tx.DropMessages("emptied")
+		set := conversations.Message{ID: "100", ConversationID: "kept", Role: conversations.User, Text: "changed"}
+		return errors.Join(tx.DropConversation("gone"), emptied, tx.SetMessage(set), tx.DropRecord("a", "r"), tx.PutRecord("a", "s", nil, 0))
+	})
+	if holds("zeppelin hangar") || holds("hangar zeppelin") {
+		t.Error("a deleted text is still in the file")
+	}
+	for i := range 200 {
+		d.update(t, func(tx ports.PersonalTx) error { return add(tx, "kept", 1000+i, "an ordinary message") })
+	}
+	if holds("zeppelin") {
+		t.Error("a word of deleted messages is still in the file")
+	}
+	if after := d.ask(t, "PRAGMA page_count"); len(after) > len(size) || after > size {
+		t.Errorf("the file grew from %s to %s pages although there was room in it", size, after)
+	}
+	check(t, d)
+}
+
+func TestErrors_HoldNoText(t *testing.T) {
+	d := open(t)
+	d.put(t, "one")
+	d.execute(t, "DROP TABLE message_words")
+	writing := d.Update(t.Context(), func(tx ports.PersonalTx) error { return add(tx, "one", 1, "zeppelin") })
+	_, searching := d.SearchMessages(t.Context(), "zeppelin", 1)
+	reading := d.Update(t.Context(), func(tx ports.PersonalTx) error {
+		return errors.Join(add(tx, "one", 1, "zeppelin"), tx.PutConversation(conversations.Conversation{ID: "zeppelin", Kind: "zeppelin"}))
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	ended := d.Update(ctx, nil)
+	for _, err := range []error{writing, searching, reading, ended} {
+		if err == nil || strings.Contains(err.Error(), "zeppelin") {
+			t.Errorf("error is %v", err)
+		}
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package personal_test
+
+const racing = false
