@@ -66,7 +66,7 @@ type Conversations struct {
 	From   int            // how many conversations come before Rest
 	Size   int            // at most so many in Rest
 	Total  int            // conversations in all
-	Topics int            // of them
+	Topics bool           // there may be topics among them
 	Input  Input
 
 	Asked string // what was searched for; "" for the list
@@ -183,12 +183,18 @@ type Lists struct {
 	Fault  string // why, or why something else was not done
 }
 
-// Edit is the form for one entry.
+// Edit is the form for one entry. Item holds its texts as they are.
 type Edit struct {
 	List  List
+	Name  string // Item's title, fit to be shown
 	Item  Item
+	Goal  string // ID of the goal that it belongs to, or ""
+	Goals []Goal // that it may belong to
 	Fault string // why the last try was not taken, or ""
 }
+
+// Goal is one that an entry may belong to.
+type Goal struct{ ID, Title string }
 
 // About is what the owner tells of themselves.
 type About struct {
@@ -234,9 +240,6 @@ func (f Frame) progress(i Item) string { return fmt.Sprintf(f.T.Progress, i.Done
 
 // listName names a list.
 func (f Frame) listName(l List) string { return f.T.ListNames[l] }
-
-// field gives each control of a repeated form an id of its own.
-func field(name string, i Item) string { return name + "-" + i.ID }
 
 func number(n uint64) string { return strconv.FormatUint(n, 10) }
 

@@ -74,15 +74,15 @@ type Words struct {
 	Kinds         map[ConversationKind]string
 	MessageStates map[MessageState]string
 
-	Add, Done, Reopen, Edit, Save, Archive, Complete, Restore string
-	MakeTodo, MakeGoal, Due, Late, ForGoal, Progress          string
-	EditTitle, FieldTitle, FieldDue, FieldNote, FieldStatus   string
-	FieldCriteria, CancelTodo, AboutField, AboutHint          string
-	ListsNavigation, ClosedMore, Conflict                     string
-	ListNames, ListLeads, AddLabels, EmptyLists, EmptyLeads   map[List]string
-	ClosedLists                                               map[List]string
-	Statuses                                                  map[string]string // of entries, by their names in the protocol
-	Refusals                                                  map[string]string // why something was not done, by its name in the protocol
+	Add, Done, Reopen, Edit, Save, Archive, Complete, Restore           string
+	MakeTodo, MakeGoal, Due, Late, ForGoal, Progress                    string
+	EditTitle, FieldTitle, FieldDue, FieldNote, FieldStatus             string
+	FieldCriteria, FieldGoal, NoGoal, CancelTodo, AboutField, AboutHint string
+	ListsNavigation, ClosedMore, Conflict                               string
+	ListNames, ListLeads, AddLabels, EmptyLists, EmptyLeads             map[List]string
+	ClosedLists                                                         map[List]string
+	Statuses                                                            map[string]string // of entries, by their names in the protocol
+	Refusals                                                            map[string]string // why something was not done, by its name in the protocol
 
 	Causes  map[string]string // short title of a refusal by its cause
 	Advice  map[string]string // what to do about it, where this page is the place for it

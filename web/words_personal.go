@@ -58,6 +58,7 @@ func (w *Words) life() {
 	w.MakeTodo, w.MakeGoal = "Make it a to-do", "Make it a goal"
 	w.Due, w.Late, w.ForGoal, w.Progress = "Due", "Late", "For", "%d of %d done"
 	w.EditTitle, w.FieldTitle, w.FieldDue, w.FieldNote, w.FieldStatus, w.FieldCriteria = "Edit", "Title", "Due", "Note", "State", "It is reached when"
+	w.FieldGoal, w.NoGoal = "Goal", "None"
 	w.CancelTodo = "Cancel this to-do"
 	w.Statuses = map[string]string{
 		"open": "Open", "doing": "Doing", "waiting": "Waiting", "done": "Done", "cancelled": "Cancelled",

@@ -2,6 +2,7 @@ package adminweb
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"plexus/domain/admission"
@@ -75,6 +76,16 @@ type Machine interface {
 	Path(ctx context.Context) Path
 	// UseModel takes one of Overview's found models, durably.
 	UseModel(ctx context.Context, name, baseURL string) error
+}
+
+// Desktop serves the page as a client of the personal host: *desktopws.Server.
+type Desktop interface {
+	// Serve answers one request that has passed the defences. over waits until the
+	// session that it belongs to has ended; it returns false when ctx ends first.
+	Serve(w http.ResponseWriter, r *http.Request, over func(ctx context.Context) bool)
+	// Shutdown refuses new sockets, ends the others with 1001 and waits for them, or
+	// for ctx.
+	Shutdown(ctx context.Context) error
 }
 
 // Path is the way of phones to this host.

@@ -1,6 +1,7 @@
 package adminweb
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -48,6 +49,33 @@ func (s *Site) events(w http.ResponseWriter, r *http.Request) {
 		}
 		if say = ": here\n\n"; changed {
 			say, next = "data: changed\n\n", s.changes.wait()
+		}
+	}
+}
+
+// desktop hands an upgrade on, with a way to learn that its session has ended.
+func (s *Site) desktop(w http.ResponseWriter, r *http.Request) {
+	prefix := prefixOf(r)
+	s.Desktop.Serve(w, r, func(ctx context.Context) bool { return s.over(r.WithContext(ctx), prefix) })
+}
+
+// over waits until the session of r is gone. A session that cannot be looked up
+// counts as gone: the page connects again.
+func (s *Site) over(r *http.Request, prefix string) bool {
+	for {
+		next := s.changes.wait()
+		_, err := s.findSession(r, prefix)
+		switch {
+		case r.Context().Err() != nil:
+			return false
+		case err != nil && !errors.Is(err, ports.ErrPageSessionUnknown):
+			s.Log.Error("the session of a page's socket could not be looked up", "error", err)
+		}
+		if err != nil {
+			return true
+		}
+		if _, ok := s.await(r, next); !ok {
+			return false
 		}
 	}
 }

@@ -51,6 +51,13 @@ func (s *Site) overview(r *http.Request, f web.Frame) (templ.Component, error) {
 			v.Phone = text.Printable(d.Name)
 		}
 	}
+	if s.desk != nil {
+		kept, err := s.desk.Kept(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("count what is kept: %w", err)
+		}
+		v.Kept = &kept
+	}
 	v.Knocking = refusals(s.Extensions.Refusals())
 	v.Knocking = v.Knocking[:min(len(v.Knocking), shownRefusals)]
 	return web.OverviewPage(f, v), nil

@@ -73,7 +73,7 @@ func (s *Site) invite(r *http.Request) (string, error) {
 	var wrong *pairing.AddressError
 	switch {
 	case errors.As(err, &wrong):
-		return "", redrawn{web.PairPlace, func(r *http.Request, f web.Frame) (templ.Component, error) {
+		return "", redrawn{Place: web.PairPlace, Draw: func(r *http.Request, f web.Frame) (templ.Component, error) {
 			return s.pairStart(r, f, typed, s.Words.Fault(wrong.Part, wrong.Reason))
 		}}
 	case errors.Is(err, ports.ErrDeviceLimit):

@@ -8,16 +8,18 @@ import (
 
 	"github.com/a-h/templ"
 
+	"plexus/adapters/admindesk"
 	"plexus/domain/host"
 	"plexus/ports"
 	"plexus/web"
 )
 
-// view draws one page of a session.
-type view func(r *http.Request, f web.Frame) (templ.Component, error)
-
-// action changes something and says where to go, below the session's prefix.
-type action func(r *http.Request) (target string, err error)
+// A view draws one page of a session, an action changes something and says where
+// to go. Those of the personal host are of the same kind.
+type (
+	view   = admindesk.View
+	action = admindesk.Action
+)
 
 // routes serves every path. Anything that changes something is a POST.
 func (s *Site) routes() (http.Handler, error) {
@@ -64,6 +66,17 @@ func (s *Site) routes() (http.Handler, error) {
 	} {
 		mux.HandleFunc("POST "+session+path, s.acting(a))
 	}
+	if s.desk != nil {
+		for path, p := range s.desk.Pages() {
+			mux.HandleFunc("GET "+session+path, s.drawing(p.Place, p.Draw))
+		}
+		for path, a := range s.desk.Actions() {
+			mux.HandleFunc("POST "+session+path, s.acting(a))
+		}
+	}
+	if s.Desktop != nil {
+		mux.HandleFunc("GET "+session+"desktop", s.desktop)
+	}
 	mux.HandleFunc("POST "+session+"signout", s.signOut)
 	mux.HandleFunc("GET "+session+"events", s.events)
 	mux.HandleFunc("GET "+session, func(w http.ResponseWriter, r *http.Request) { s.failed(w, r, errNotHere) })
@@ -82,16 +95,10 @@ func limitForms(next http.Handler) http.Handler {
 }
 
 // errNotHere: no such page, or the thing it was about is gone.
-var errNotHere = errors.New("no such page")
+var errNotHere = admindesk.ErrNotHere
 
-// redrawn is the error of an action that draws a page instead of leading on: a
-// form whose content is at fault.
-type redrawn struct {
-	place web.Place
-	draw  view
-}
-
-func (redrawn) Error() string { return "form at fault" }
+// redrawn is the error of an action that draws a page instead of leading on.
+type redrawn = admindesk.Redrawn
 
 func (s *Site) drawing(place web.Place, draw view) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { s.draw(w, r, http.StatusOK, place, draw) }
@@ -133,7 +140,7 @@ func (s *Site) acting(act action) http.HandlerFunc {
 			s.changes.announce()
 			http.Redirect(w, r, base(prefixOf(r))+target, http.StatusSeeOther)
 		case errors.As(err, &again):
-			s.draw(w, r, http.StatusUnprocessableEntity, again.place, again.draw)
+			s.draw(w, r, http.StatusUnprocessableEntity, again.Place, again.Draw)
 		default:
 			s.failed(w, r, err)
 		}
@@ -157,7 +164,7 @@ func (s *Site) frame(r *http.Request, place web.Place) (web.Frame, error) {
 }
 
 func (s *Site) bare(r *http.Request, place web.Place) web.Frame {
-	return web.Frame{T: s.Words, Base: base(prefixOf(r)), Here: place, Now: s.Now()}
+	return web.Frame{T: s.Words, Base: base(prefixOf(r)), Here: place, Now: s.Now(), Personal: s.desk != nil}
 }
 
 // show draws into memory first, so that a fault on the way is a whole page too.
@@ -178,14 +185,17 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, status int, page tem
 // failed is the one map from errors to answers.
 func (s *Site) failed(w http.ResponseWriter, r *http.Request, err error) {
 	status, title, lead := http.StatusInternalServerError, s.Words.ServerProblem, s.Words.Broken
+	said, refused := admindesk.Said(s.Words, err)
 	switch {
 	case errors.Is(err, errNotHere), errors.Is(err, ports.ErrExtensionUnknown), errors.Is(err, ports.ErrDeviceUnknown),
-		errors.Is(err, ports.ErrPageSessionUnknown):
+		errors.Is(err, ports.ErrPageSessionUnknown), errors.Is(err, ports.ErrConversationUnknown):
 		status, title, lead = http.StatusNotFound, s.Words.NotHere, s.Words.NotHereLead
 	case errors.Is(err, ports.ErrDeviceLimit):
 		status, lead = http.StatusConflict, s.Words.PhonesFull
 	case errors.Is(err, host.ErrSettingFixed):
 		status, lead = http.StatusConflict, s.Words.SettingFixed
+	case refused:
+		status, lead = http.StatusConflict, said
 	case r.Context().Err() != nil: // the browser has left
 	default:
 		s.Log.Error("the owner's page failed", "route", r.Pattern, "error", err)

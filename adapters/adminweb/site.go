@@ -17,7 +17,9 @@
 //	GET  /static/<hash>/<file>
 //	GET  /s/<32 hex>/                   overview
 //	GET  /s/<32 hex>/pair, devices, extensions, refused, sessions, events
+//	GET  /s/<32 hex>/desktop            WebSocket of the personal host, Config.Desktop
 //	POST /s/<32 hex>/…                  see routes.go
+//	GET, POST /s/<32 hex>/…             of the personal host, see adapters/admindesk
 //	any  /api/…                         Config.API, for commands with the master token
 package adminweb
 
@@ -29,10 +31,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"plexus/adapters/admindesk"
 	"plexus/domain/secret"
 	"plexus/ports"
 	"plexus/web"
@@ -43,7 +47,7 @@ const (
 	MaxRequests    = 64               // at once, streams included; more are answered 503
 	MaxStreams     = 24               // of them event streams
 	MaxHeaderBytes = 16 << 10         // of one request
-	MaxFormBytes   = 16 << 10         // of one form
+	MaxFormBytes   = 64 << 10         // of one form: 5,000 characters of any script, each as up to nine bytes
 	readLimit      = 10 * time.Second // one request, header included
 	writeLimit     = 30 * time.Second // one page, or one event
 )
@@ -67,6 +71,13 @@ type Config struct {
 	// PeerIsOurs tells whether a connection comes from the owner's account; nil
 	// where the system cannot say.
 	PeerIsOurs func(net.Conn) (bool, error)
+	// Personal is the personal host; nil for a page without one. RecordingFixedBy
+	// names what sets the recording of questions above the page, for where it is
+	// fixed.
+	Personal         admindesk.Owner
+	RecordingFixedBy string
+	// Desktop takes the page's WebSockets; nil for none.
+	Desktop Desktop
 	// API answers the owner's commands below /api/, which is cut off the path; nil
 	// where they have another way in. Then Master is not used.
 	API http.Handler
@@ -81,6 +92,7 @@ type Site struct {
 	places  chan struct{}
 	streams chan struct{}
 	changes changes
+	desk    *admindesk.Desk // nil without a personal host
 	http    *http.Server
 
 	stop    chan struct{} // closed by Shutdown
@@ -105,6 +117,10 @@ func New(cfg Config) (*Site, error) {
 		return nil, err
 	}
 	s := &Site{Config: cfg, places: make(chan struct{}, MaxRequests), streams: make(chan struct{}, MaxStreams), stop: make(chan struct{})}
+	if cfg.Personal != nil {
+		s.desk = admindesk.New(cfg.Personal, cfg.Words, cfg.RecordingFixedBy)
+		s.Changed = append(slices.Clone(cfg.Changed), s.desk.Changed)
+	}
 	routes, err := s.routes()
 	if err != nil {
 		return nil, fmt.Errorf("owner's page: %w", err)
@@ -140,14 +156,19 @@ func (s *Site) Serve(ln net.Listener) error {
 	return fmt.Errorf("serve the owner's page: %w", err)
 }
 
-// Shutdown ends every stream and waits for pages that are being drawn, or for ctx.
+// Shutdown ends every stream and socket and waits for pages that are being drawn,
+// or for ctx.
 func (s *Site) Shutdown(ctx context.Context) error {
 	s.halt()
 	s.silent.cut()
-	if err := s.http.Shutdown(ctx); err != nil {
-		return fmt.Errorf("shut the owner's page down: %w", errors.Join(err, s.http.Close()))
+	var sockets error
+	if s.Desktop != nil { // http.Server forgets what was upgraded
+		sockets = s.Desktop.Shutdown(ctx)
 	}
-	return nil
+	if err := s.http.Shutdown(ctx); err != nil {
+		return fmt.Errorf("shut the owner's page down: %w", errors.Join(err, s.http.Close(), sockets))
+	}
+	return sockets
 }
 
 func (s *Site) halt() { s.stopped.Do(func() { close(s.stop) }) }

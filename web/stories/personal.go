@@ -25,7 +25,7 @@ func (b *book) bridge() web.Conversation {
 func (b *book) conversations() {
 	f := b.frame(web.ConversationsPlace)
 	v := web.Conversations{
-		Pinned: b.pinned(), Size: 50, Total: 6, Topics: 2, Input: web.AllInput, Recording: true,
+		Pinned: b.pinned(), Size: 50, Total: 6, Topics: true, Input: web.AllInput, Recording: true,
 		Rest: []web.Conversation{
 			b.bridge(),
 			{ID: "chat:2", Kind: web.Chat, Title: "Weekend in the mountains", Updated: b.before(26 * hour)},
@@ -36,7 +36,7 @@ func (b *book) conversations() {
 	b.add("conversations", web.ConversationsPage(f, v))
 	few := web.Conversations{Pinned: b.pinned(), Size: 50, Total: 2, Input: web.NoInput, FixedBy: "conversations.record_browser in config.toml"}
 	b.add("conversations-new", web.ConversationsPage(f, few))
-	v.Input, v.Pinned, v.From, v.Total, v.Topics = web.TextInput, nil, 50, 5010, 4980
+	v.Input, v.Pinned, v.From, v.Total = web.TextInput, nil, 50, 5010
 	v.Rest = append(v.Rest, web.Conversation{
 		ID: "topic:9", Kind: web.Topic, Title: "<img src=x onerror=alert(1)> " + longName(), Address: "https://example.org/" + longName(), Updated: b.now,
 	})
@@ -115,8 +115,8 @@ func (b *book) lists() {
 		Closed: []web.Item{{ID: "g3", Version: 9, Title: "Run ten kilometres", Status: "completed", Done: 5, Total: 5}},
 	}))
 	b.add("goals-empty", web.ListPage(f, web.Lists{List: web.Goals}))
-	b.add("edit-todo", web.EditPage(f, web.Edit{List: web.Todos, Item: web.Item{ID: "t2", Version: 3, Title: "Ask about the arch", Note: "On the phone.", Status: "doing", Due: today}}))
-	b.add("edit-goal-conflict", web.EditPage(f, web.Edit{List: web.Goals, Fault: f.T.Conflict,
+	b.add("edit-todo", web.EditPage(f, web.Edit{List: web.Todos, Name: "Ask about the arch", Goal: "g1", Goals: []web.Goal{{ID: "g1", Title: "Understand bridges"}, {ID: "g2", Title: longName()}}, Item: web.Item{ID: "t2", Version: 3, Title: "Ask about the arch", Note: "On the phone.", Status: "doing", Due: today}}))
+	b.add("edit-goal-conflict", web.EditPage(f, web.Edit{List: web.Goals, Name: "Understand bridges", Fault: f.T.Conflict,
 		Item: web.Item{ID: "g1", Version: 5, Title: "Understand bridges", Criteria: "I can draw one that stands", Status: "active"},
 	}))
 	b.add("about", web.AboutPage(f, web.About{Version: 2, Text: "I live in Sydney and cook a lot.\nPlease answer briefly."}))
