@@ -1,6 +1,7 @@
 package wsconn
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -95,5 +96,34 @@ func TestFaultOf(t *testing.T) {
 		if got := FaultOf(fmt.Errorf("reading: %w", tc.err)); got != tc.want {
 			t.Errorf("%v is sorted as %d, want %d", tc.err, got, tc.want)
 		}
+	}
+}
+
+// TestSocket_ALongTextGoesInPieces: so that pings get in between; it arrives whole.
+func TestSocket_ALongTextGoesInPieces(t *testing.T) {
+	for size, frames := range map[int]int{1: 1, textPiece: 1, textPiece + 1: 3, 3 * textPiece: 4} {
+		text := bytes.Repeat([]byte("x"), size)
+		var s *Socket
+		p, _ := wstest.Pipe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var err error
+			if s, err = Upgrade(w, r, UpgradeOptions{ReadLimit: 1, Limits: DefaultLimits()}); err != nil {
+				t.Error(err)
+			}
+		}), wstest.UpgradeRequest("x", "/"))
+		written := make(chan error, 1)
+		go func() { written <- s.WriteText(text) }()
+		var whole []byte
+		for i := range frames {
+			f, err := p.ReadFrame()
+			if last := i == frames-1; err != nil || f.Fin != last || (f.Opcode == wstest.Text) != (i == 0) {
+				t.Fatalf("%d bytes, frame %d: %v, opcode %d, last: %v", size, i, err, f.Opcode, f.Fin)
+			}
+			whole = append(whole, f.Payload...)
+		}
+		if err := <-written; err != nil || !bytes.Equal(whole, text) {
+			t.Errorf("%d bytes: %d arrived, %v", size, len(whole), err)
+		}
+		_ = p.Close()
+		s.Cut()
 	}
 }
