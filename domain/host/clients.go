@@ -13,6 +13,7 @@ import (
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
+	"plexus/domain/waiting"
 	"plexus/ports"
 )
 
@@ -41,8 +42,8 @@ type Clients struct {
 	deps ClientDeps
 	opts ClientOptions
 
-	redeeming *turnstile // of one: a code is compared, stored and consumed by one device at a time
-	changes   changes
+	redeeming *waiting.Turnstile // of one: a code is compared, stored and consumed by one device at a time
+	changes   waiting.Changes
 
 	mu          sync.Mutex // guards what follows; never held during a call to a port
 	invitations pairing.Invitations
@@ -77,7 +78,7 @@ func NewClients(ctx context.Context, deps ClientDeps, opts ClientOptions) (*Clie
 	if err := errors.Join(missing...); err != nil {
 		return nil, err
 	}
-	c := &Clients{deps: deps, opts: opts, redeeming: newTurnstile(1), live: map[ports.ClientLink]ClientIdentity{}, lines: lineBudget{}}
+	c := &Clients{deps: deps, opts: opts, redeeming: waiting.NewTurnstile(1), live: map[ports.ClientLink]ClientIdentity{}, lines: lineBudget{}}
 	if err := c.loadSettings(ctx); err != nil {
 		return nil, err
 	}
@@ -87,7 +88,7 @@ func NewClients(ctx context.Context, deps ClientDeps, opts ClientOptions) (*Clie
 // Changed gives a channel that is closed at the next change of what the page
 // shows: invitations, devices, live connections, settings. Take it before
 // reading the state, so that no change falls in between.
-func (c *Clients) Changed() <-chan struct{} { return c.changes.wait() }
+func (c *Clients) Changed() <-chan struct{} { return c.changes.Wait() }
 
 // ClientIdentity is who a token belongs to.
 type ClientIdentity struct {
@@ -171,11 +172,11 @@ func (c *Clients) AttachClient(ctx context.Context, who ClientIdentity, link por
 		return nil, false
 	}
 	c.touch(ctx, &who)
-	c.changes.announce()
+	c.changes.Announce()
 	return func() {
 		if c.release(link) {
 			c.touch(context.WithoutCancel(ctx), &who)
-			c.changes.announce()
+			c.changes.Announce()
 		}
 	}, true
 }
@@ -264,7 +265,7 @@ func (c *Clients) Revoke(ctx context.Context, id pairing.DeviceID) error {
 	}
 	ended := c.endLinks(id)
 	c.deps.Log.Info("a device was revoked", "device", id.String(), "connections", ended)
-	c.changes.announce()
+	c.changes.Announce()
 	return nil
 }
 

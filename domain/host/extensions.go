@@ -149,7 +149,7 @@ func (h *Host) seen(ctx context.Context, row admission.Extension) admission.Exte
 		h.deps.Log.Error("an extension's visit could not be stored", "error", err)
 		return row
 	}
-	h.changes.announce()
+	h.changes.Announce()
 	return saved
 }
 
@@ -172,13 +172,13 @@ func (h *Host) Attach(ctx context.Context, v admission.Verdict, link ports.Nerve
 		h.door.mu.Lock()
 		defer h.door.mu.Unlock()
 		delete(h.door.live, link)
-		h.changes.announce()
+		h.changes.Announce()
 	}
 	if stale && !h.stillAdmitted(ctx, v) {
 		detach()
 		return nil, false
 	}
-	h.changes.announce()
+	h.changes.Announce()
 	return detach, true
 }
 
@@ -296,7 +296,7 @@ func (h *Host) decide(ctx context.Context, id int64, next func(admission.Extensi
 	}
 	row := rows[i]
 	row.State = next(row)
-	defer h.changes.announce()
+	defer h.changes.Announce()
 	// A store may report that ctx has ended after it has stored, and whoever has to
 	// go would stay.
 	return h.deps.Extensions.SaveExtension(context.WithoutCancel(ctx), row)
@@ -316,7 +316,7 @@ func (h *Host) endLinks(change func(), match func(admission.Peer) bool) {
 		}
 	}
 	h.door.mu.Unlock()
-	h.changes.announce()
+	h.changes.Announce()
 	for _, link := range ended {
 		link.Close(sessions.ExtensionRemoved)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"plexus/domain/admission"
 	"plexus/domain/answers"
+	"plexus/domain/waiting"
 	"plexus/ports"
 )
 
@@ -52,11 +53,11 @@ type Host struct {
 	deps Deps
 	opts Options
 
-	searches    *turnstile
-	generations *turnstile
+	searches    *waiting.Turnstile
+	generations *waiting.Turnstile
 
 	door    door // admission: see extensions.go
-	changes changes
+	changes waiting.Changes
 	mu      sync.Mutex // guards health
 	health
 }
@@ -64,7 +65,7 @@ type Host struct {
 // Changed gives a channel that is closed at the next change of what the page
 // shows of extensions: rows, live connections, refused attempts. Take it before
 // reading the state, so that no change falls in between.
-func (h *Host) Changed() <-chan struct{} { return h.changes.wait() }
+func (h *Host) Changed() <-chan struct{} { return h.changes.Wait() }
 
 // New checks the wiring and builds a Host.
 func New(deps Deps, opts Options) (*Host, error) {
@@ -99,8 +100,8 @@ func New(deps Deps, opts Options) (*Host, error) {
 	h := &Host{
 		deps:        deps,
 		opts:        opts,
-		searches:    newTurnstile(opts.MaxSearches),
-		generations: newTurnstile(opts.MaxGenerations),
+		searches:    waiting.NewTurnstile(opts.MaxSearches),
+		generations: waiting.NewTurnstile(opts.MaxGenerations),
 	}
 	h.door.open(opts.TokenHash)
 	return h, nil

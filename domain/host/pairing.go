@@ -58,14 +58,14 @@ func (c *Clients) CreateInvitation(ctx context.Context, server string) (i pairin
 
 // change works on the invitations while no code is being redeemed.
 func (c *Clients) change(ctx context.Context, work func()) error {
-	if err := c.redeeming.enter(ctx); err != nil {
+	if err := c.redeeming.Enter(ctx); err != nil {
 		return err
 	}
-	defer c.redeeming.leave()
+	defer c.redeeming.Leave()
 	c.mu.Lock()
 	work()
 	c.mu.Unlock()
-	c.changes.announce()
+	c.changes.Announce()
 	return nil
 }
 
@@ -143,15 +143,15 @@ func (c *Clients) Redeem(ctx context.Context, code pairing.Code, name string) (p
 		return pairing.DeviceToken{}, pairing.Device{}, fmt.Errorf("redeem invitation: %w", err)
 	}
 	c.deps.Log.Info("a device was paired", "device", device.ID.String())
-	c.changes.announce()
+	c.changes.Announce()
 	return token, device, nil
 }
 
 func (c *Clients) redeem(ctx context.Context, code pairing.Code, name string) (token pairing.DeviceToken, device pairing.Device, err error) {
-	if err := c.redeeming.enter(ctx); err != nil {
+	if err := c.redeeming.Enter(ctx); err != nil {
 		return token, device, err
 	}
-	defer c.redeeming.leave()
+	defer c.redeeming.Leave()
 	c.mu.Lock()
 	matches := c.invitations.Matches(code)
 	c.mu.Unlock()
@@ -186,7 +186,7 @@ func (c *Clients) refused(err error) {
 	c.lastRefusal = RedeemRefusal{At: c.deps.Now(), Err: err}
 	c.mu.Unlock()
 	c.warn("a pairing attempt was refused", "error", err)
-	c.changes.announce()
+	c.changes.Announce()
 }
 
 func (c *Clients) random() (bits [16]byte, err error) {

@@ -3,13 +3,13 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"plexus/domain/answers"
 	"plexus/domain/framing"
 	"plexus/domain/pages"
+	"plexus/domain/panics"
 	"plexus/domain/text"
 	"plexus/ports"
 )
@@ -30,7 +30,7 @@ func (h *Host) AnswerQuery(ctx context.Context, q Question, sink ports.AnswerSin
 	q.Query.Query = strings.TrimSpace(q.Query.Query)
 	a := &answering{host: h, q: q.Query, asker: q.Asker, sink: sink, began: h.deps.Now()}
 	a.record = h.beginRecord(q.Query)
-	if err := guard("answering", func() error { return a.run(ctx) }); err != nil {
+	if err := panics.Guard("answering", func() error { return a.run(ctx) }); err != nil {
 		a.fail(ctx, err)
 	}
 	h.note(func(hl *health) {
@@ -84,7 +84,7 @@ func (a *answering) run(ctx context.Context) error {
 // fail ends a question that our own code or the sink has broken. An error with
 // ctx ended is the normal end of a cancelled question.
 func (a *answering) fail(ctx context.Context, err error) {
-	if ctx.Err() != nil && !panicked(err) {
+	if ctx.Err() != nil && !panics.Caught(err) {
 		return
 	}
 	a.host.logFailure("a question could not be answered", err)
@@ -92,7 +92,7 @@ func (a *answering) fail(ctx context.Context, err error) {
 		return
 	}
 	final := a.notice(answers.Interrupted)
-	if err := guard("sink", func() error { return a.end(ctx, final) }); err != nil && ctx.Err() == nil {
+	if err := panics.Guard("sink", func() error { return a.end(ctx, final) }); err != nil && ctx.Err() == nil {
 		a.host.logFailure("a question could not be ended", err)
 	}
 }
@@ -110,7 +110,7 @@ func (a *answering) answer(ctx context.Context) (final string, err error) {
 		return "", nil
 	case a.sinkErr != nil:
 		return "", a.sinkErr
-	case ctx.Err() != nil && !panicked(err):
+	case ctx.Err() != nil && !panics.Caught(err):
 		return "", ctx.Err()
 	case errors.Is(err, ports.ErrNoModel) && !a.emitted:
 		return a.extract(ctx, answers.NothingFound)
@@ -130,13 +130,13 @@ func (h *Host) Generate(ctx context.Context, prompt ports.Prompt, emit func(text
 	if h.deps.Model == nil || h.opts.NoAnswers {
 		return ports.ErrNoModel
 	}
-	if err := h.generations.enter(ctx); err != nil {
+	if err := h.generations.Enter(ctx); err != nil {
 		return err
 	}
-	defer h.generations.leave()
+	defer h.generations.Leave()
 	var refused error // what emit said
 	emitted := false
-	err := guard("model", func() error {
+	err := panics.Guard("model", func() error {
 		return h.deps.Model.Generate(ctx, prompt, func(piece string) error {
 			if piece == "" {
 				return ctx.Err()
@@ -153,7 +153,7 @@ func (h *Host) Generate(ctx context.Context, prompt ports.Prompt, emit func(text
 		return refused
 	case err == nil && emitted:
 		return nil
-	case ctx.Err() != nil && !panicked(err):
+	case ctx.Err() != nil && !panics.Caught(err):
 		return ctx.Err()
 	case errors.Is(err, ports.ErrNoModel) && !emitted:
 		return err
@@ -244,8 +244,8 @@ func (a *answering) index(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	err := guard("page index", func() error { return a.host.deps.Index.IndexPage(ctx, page) })
-	if ctx.Err() != nil && !panicked(err) {
+	err := panics.Guard("page index", func() error { return a.host.deps.Index.IndexPage(ctx, page) })
+	if ctx.Err() != nil && !panics.Caught(err) {
 		return ctx.Err()
 	}
 	if err != nil {
@@ -272,7 +272,7 @@ func (h *Host) beginRecord(q framing.SearchQuery) *record {
 	}
 	q.Context.URL = address
 	r := &record{}
-	err := guard("recorder", func() error {
+	err := panics.Guard("recorder", func() error {
 		r.end = h.deps.Recorder.BeginAnswer(ports.AnsweredQuestion{Question: q.Query, Page: q.Context})
 		return nil
 	})
@@ -306,7 +306,7 @@ func (a *answering) endRecord(ctx context.Context) {
 		return
 	}
 	answered := ports.Answered{Text: a.record.text.String(), Results: a.results, Complete: a.record.whole}
-	err := guard("recorder", func() error {
+	err := panics.Guard("recorder", func() error {
 		a.record.end(context.WithoutCancel(ctx), answered)
 		return nil
 	})
@@ -321,36 +321,3 @@ func (h *Host) noteModelFailure(err error) {
 }
 
 func (h *Host) logFailure(what string, err error) { h.deps.Log.Warn(what, "cause", err) }
-
-// panicError stands for a panic in what the host calls. Its value is not kept:
-// it could hold what was asked.
-type panicError struct{ where, what string }
-
-func (e *panicError) Error() string { return e.where + " panicked with " + e.what }
-
-func panicked(err error) bool {
-	p := (*panicError)(nil)
-	return errors.As(err, &p)
-}
-
-// guard turns a panic of call into an error.
-func guard(where string, call func() error) (err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			err = &panicError{where: where, what: describe(value)}
-		}
-	}()
-	return call()
-}
-
-// describe names a panic without its content: the runtime's own errors hold no
-// more than indexes and types, any other value gives its type.
-func describe(value any) string {
-	if own, ok := value.(interface {
-		error
-		RuntimeError()
-	}); ok {
-		return own.Error()
-	}
-	return fmt.Sprintf("a %T", value)
-}

@@ -54,7 +54,7 @@ func (h *Host) Refuse(cause admission.Cause, peer string) {
 	count := h.door.refusals.add(cause, peer, now)
 	loud := sessions.Milestone(count) && h.door.lines.allow(cause, now)
 	h.door.mu.Unlock()
-	h.changes.announce()
+	h.changes.Announce()
 	if loud {
 		h.deps.Log.Warn("a connection was refused", "cause", string(cause), "origin", peer, "count", count, "advice", cause.Advice())
 	}

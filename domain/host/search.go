@@ -8,6 +8,7 @@ import (
 	"plexus/domain/answers"
 	"plexus/domain/framing"
 	"plexus/domain/pages"
+	"plexus/domain/panics"
 	"plexus/ports"
 )
 
@@ -90,16 +91,16 @@ func (h *Host) askService(ctx context.Context, s sought) (found []framing.Result
 	if h.deps.Search == nil {
 		return nil, false, nil
 	}
-	if err := h.searches.enter(ctx); err != nil {
+	if err := h.searches.Enter(ctx); err != nil {
 		return nil, false, err
 	}
-	defer h.searches.leave()
-	err = guard("search service", func() (err error) {
+	defer h.searches.Leave()
+	err = panics.Guard("search service", func() (err error) {
 		found, err = h.deps.Search.Search(ctx, ports.SearchRequest{Query: s.text, Limit: s.limit})
 		return err
 	})
 	switch {
-	case ctx.Err() != nil && !panicked(err):
+	case ctx.Err() != nil && !panics.Caught(err):
 		return nil, false, ctx.Err()
 	case err != nil:
 		h.note(func(hl *health) { hl.searchFailure.add(h.deps.Now(), err) })
@@ -115,14 +116,14 @@ func (h *Host) askIndex(ctx context.Context, s sought) (found []framing.Result, 
 	if h.deps.Index == nil {
 		return nil, false, nil
 	}
-	err = guard("page index", func() (err error) {
+	err = panics.Guard("page index", func() (err error) {
 		found, err = h.deps.Index.SearchPages(ctx, ports.PageQuery{
 			Text: s.text, Reader: s.reader, Shared: h.opts.IndexShared, ExcludeURL: s.page, Limit: framing.MaxResults,
 		})
 		return err
 	})
 	switch {
-	case ctx.Err() != nil && !panicked(err):
+	case ctx.Err() != nil && !panics.Caught(err):
 		return nil, false, ctx.Err()
 	case err != nil:
 		h.logFailure("the page index could not be searched", err)

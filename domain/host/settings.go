@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plexus/domain/pairing"
+	"plexus/domain/waiting"
 )
 
 // Keys of what the owner sets on the page.
@@ -26,7 +27,7 @@ var ErrSettingFixed = errors.New("setting fixed outside the page")
 // ownerSettings are the owner's settings in memory, as they are in the store.
 // Clients.mu guards the values.
 type ownerSettings struct {
-	storing *turnstile // of one, so that store and memory change in the same order
+	storing *waiting.Turnstile // of one, so that store and memory change in the same order
 
 	public  pairing.Server // zero: none
 	fixed   bool           // public comes from outside the page
@@ -35,7 +36,7 @@ type ownerSettings struct {
 }
 
 func (c *Clients) loadSettings(ctx context.Context) error {
-	c.owner.storing = newTurnstile(1)
+	c.owner.storing = waiting.NewTurnstile(1)
 	stored, err := c.deps.Settings.Settings(ctx)
 	if err != nil {
 		return fmt.Errorf("load settings: %w", err)
@@ -183,10 +184,10 @@ func (c *Clients) storeHosts(ctx context.Context, edit func([]pairing.Server) []
 // store makes one change in the store and then in memory. prepare and apply run
 // under the lock; an empty value drops the key.
 func (c *Clients) store(ctx context.Context, prepare func() (key, value string, apply func(), err error)) error {
-	if err := c.owner.storing.enter(ctx); err != nil {
+	if err := c.owner.storing.Enter(ctx); err != nil {
 		return err
 	}
-	defer c.owner.storing.leave()
+	defer c.owner.storing.Leave()
 	c.mu.Lock()
 	key, value, apply, err := prepare()
 	c.mu.Unlock()
@@ -206,7 +207,7 @@ func (c *Clients) store(ctx context.Context, prepare func() (key, value string, 
 	c.mu.Lock()
 	apply()
 	c.mu.Unlock()
-	c.changes.announce()
+	c.changes.Announce()
 	return nil
 }
 

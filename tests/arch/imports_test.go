@@ -55,6 +55,8 @@ func table() []row {
 		{"domain/answers", []string{"domain/text", "domain/pages", "domain/framing", "domain/conversations"}, pureStd, nil, leaf},
 		{"domain/conversations", nil, pureStd, nil, leaf},
 		{"domain/workbench", []string{"domain/conversations", "domain/nova", "domain/nova/jsonform", "domain/text"}, pureStd, nil, leaf},
+		{"domain/waiting", nil, []string{"context", "sync"}, nil, "what the use cases wait with knows nothing of what they wait for"},
+		{"domain/panics", nil, []string{"errors", "fmt"}, nil, "how a panic is told without its content is the same wherever the core calls out"},
 		{"domain/personal", []string{"domain/...", "ports"},
 			slices.Concat(pureStd, []string{"context", "io", "runtime/debug", "sync", "sync/atomic"}), nil,
 			"the use cases of the personal host, as those of domain/host: they reach the world through ports alone"},

@@ -137,8 +137,12 @@ func builtinPrint(n ast.Node) string {
 	return ""
 }
 
+// mayWait lists the folders of the core that may have channels: ports and use
+// cases, whose callers come at the same time, and what those wait with.
+var mayWait = []string{"domain/host", "domain/personal", "domain/waiting", "ports"}
+
 func noChannel(s source) []string {
-	if s.under("domain/host") || s.under("domain/personal") || s.under("ports") {
+	if slices.ContainsFunc(mayWait, s.under) {
 		return nil
 	}
 	return inspect(s, func(n ast.Node) string {

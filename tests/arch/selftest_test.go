@@ -61,6 +61,7 @@ func snippets() []snippet {
 	add("no clock", "domain/sessions/x_test.go", [3]string{"a test", "import \"time\"\nvar _ = time.Now()", ""})
 	add("no channel in a leaf", "domain/sessions/x.go", [3]string{"channel", "var _ chan int", "channel type"})
 	add("no channel in a leaf", "domain/host/x.go", [3]string{"the host", "type t struct{ c chan int }", ""})
+	add("no channel in a leaf", "domain/panics/x.go", [3]string{"a leaf of the use cases", "type t struct{ c chan int }", "channel type"})
 	add("small ports", "ports/x.go",
 		[3]string{"five", "type P interface{ A(); B(); C(); D(); E() }", "P has 5 methods"},
 		[3]string{"four", "type P interface{ A(); B(); C(); D() }", ""})
