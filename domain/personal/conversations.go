@@ -45,26 +45,16 @@ func (h *Host) conversationSteps(req request) (steps, bool) {
 // showing is a change that answers with the conversations; the one that change
 // names, if any, is selected.
 func (h *Host) showing(change func(tx ports.PersonalTx) (selectID string, err error)) steps {
-	selected := ""
-	return steps{
-		change: func(tx ports.PersonalTx) (any, error) {
-			var err error
-			if selected, err = change(tx); err != nil {
-				return nil, err
-			}
-			if selected != "" {
-				if err := selectConversation(tx, selected); err != nil {
-					return nil, err
-				}
-			}
-			return h.conversationsView(tx)
-		},
-		after: func() {
-			if selected != "" {
-				h.noteSelected(selected)
-			}
-		},
-	}
+	return doing(func(tx ports.PersonalTx) (any, error) {
+		selected, err := change(tx)
+		if err == nil && selected != "" {
+			err = selectConversation(tx, selected)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return h.conversationsView(tx)
+	})
 }
 
 // conversationsView is the conversations member of a snapshot.
@@ -134,40 +124,33 @@ func unread(tx ports.PersonalView, c conversations.Conversation) (int, error) {
 // clearing empties a conversation. Its turns end first, as far as anybody sees,
 // and really once the store agrees.
 func (h *Host) clearing(op workbench.ClearConversation) steps {
-	var c conversations.Conversation
-	s := h.showing(func(tx ports.PersonalTx) (string, error) {
-		var err error
-		c, err = h.clear(tx, op)
-		return "", err
-	})
+	s := h.showing(func(tx ports.PersonalTx) (string, error) { return "", h.clear(tx, op) })
 	s.before = func(context.Context) error { h.lines.mute(op.ID); return nil }
-	s.after = func() {
-		h.lines.drop(op.ID)
-		h.topics.wiped(c.SubjectKey)
-	}
+	s.after = func() { h.dropTurns(op.ID) }
 	s.always = func() { h.lines.unmute(op.ID) }
 	return s
 }
 
-func (h *Host) clear(tx ports.PersonalTx, op workbench.ClearConversation) (conversations.Conversation, error) {
+func (h *Host) clear(tx ports.PersonalTx, op workbench.ClearConversation) error {
 	c, err := conversation(tx, op.ID)
 	switch {
 	case err != nil:
-		return c, err
+		return err
 	case op.Expected.Set && op.Expected.Value != c.Generation:
-		return c, workbench.GenerationConflict
+		return workbench.GenerationConflict
 	case h.ownsVoice(op.ID):
-		return c, workbench.VoiceActive
+		return workbench.VoiceActive
 	}
+	h.topics.wiped(c)
 	if _, err := tx.DropMessages(c.ID); err != nil {
-		return c, err
+		return err
 	}
 	if err := tx.DropRecord(areaBackground, c.ID); err != nil {
-		return c, err
+		return err
 	}
 	c.Generation++
 	c.Unread, c.ReadThrough, c.UpdatedAt = 0, 0, h.now()
-	return c, tx.PutConversation(c)
+	return tx.PutConversation(c)
 }
 
 // openingFeed opens the topic that a feed item stands for and says what it is
@@ -179,11 +162,9 @@ func (h *Host) openingFeed(op workbench.OpenFeed, from *endpoint) steps {
 		opened, err = h.openFeed(tx, op)
 		return opened.id, err
 	})
-	selected := s.after
 	s.after = func() {
-		selected()
 		if opened.replaced {
-			h.lines.drop(opened.id)
+			h.dropTurns(opened.id)
 		}
 		if opened.turn != nil {
 			opened.turn.language = from.language()

@@ -154,7 +154,6 @@ func (h *Host) open(ctx context.Context) error {
 		} else if err != nil {
 			return err
 		}
-		h.noteSelected(selected)
 		return h.expireTopics(tx, "")
 	})
 }
@@ -192,6 +191,9 @@ func (h *Host) Input() nova.Input {
 	return nova.TextAndDictation
 }
 
+// InputInstance names this process's text input, which lives as long.
+func (h *Host) InputInstance() string { return h.opts.InputInstanceID }
+
 func (h *Host) hasModel() bool {
 	return h.deps.Model != nil && (h.deps.HasModel == nil || h.deps.HasModel())
 }
@@ -206,38 +208,45 @@ var errUnchanged = errors.New("nothing to store")
 // errUnchanged is none, and no error.
 func (h *Host) update(ctx context.Context, change func(tx ports.PersonalTx) error) error {
 	var revision uint64
+	var selected string
 	err := h.deps.Store.Update(ctx, func(tx ports.PersonalTx) error {
-		if err := change(tx); err != nil {
-			return err
+		err := change(tx)
+		if err == nil {
+			revision, err = raiseRevision(tx)
 		}
-		var err error
-		revision, err = raiseRevision(tx)
+		if err == nil {
+			selected, err = selectedID(tx)
+		}
 		return err
 	})
 	if errors.Is(err, errUnchanged) {
 		return nil
 	}
 	if err == nil {
-		h.announce(revision)
+		h.noteCommit(revision, selected)
+		h.announce()
 	}
 	return err
 }
 
-// announce tells clients and page of a commit, or of what is not stored.
-func (h *Host) announce(stored uint64) {
+// noteCommit keeps what a commit has made of the state. Commits may come out of
+// their order: the newest counts.
+func (h *Host) noteCommit(revision uint64, selected string) {
 	h.mu.Lock()
-	h.revision = max(h.revision, stored)
+	defer h.mu.Unlock()
+	if revision > h.revision {
+		h.revision, h.selected = revision, selected
+	}
+}
+
+// announce tells clients and page of a commit, or of what is not stored.
+func (h *Host) announce() {
+	h.mu.Lock()
 	for e := range h.endpoints {
 		e.link.Changed(h.revision + h.unstored)
 	}
 	h.mu.Unlock()
 	h.changes.announce()
-}
-
-func (h *Host) noteSelected(id string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.selected = id
 }
 
 // newID is random: prefix and 128 bits.

@@ -103,13 +103,11 @@ func (h *Host) Clear(ctx context.Context, id string) error {
 // Delete removes a conversation. The two permanent ones are
 // workbench.InvalidRequest.
 func (h *Host) Delete(ctx context.Context, id string) error {
-	var c conversations.Conversation
-	selected := ""
 	err := h.change(ctx, steps{
 		before: func(context.Context) error { h.lines.mute(id); return nil },
 		change: func(tx ports.PersonalTx) (any, error) {
-			var err error
-			if c, err = conversation(tx, id); err != nil {
+			c, err := conversation(tx, id)
+			if err != nil {
 				return nil, err
 			}
 			switch {
@@ -118,17 +116,10 @@ func (h *Host) Delete(ctx context.Context, id string) error {
 			case h.ownsVoice(id):
 				return nil, workbench.VoiceActive
 			}
-			if err := h.dropConversation(tx, id); err != nil {
-				return nil, err
-			}
-			selected, err = selectedID(tx)
-			return nil, err
+			h.topics.wiped(c)
+			return nil, h.dropConversation(tx, id)
 		},
-		after: func() {
-			h.lines.drop(id)
-			h.topics.wiped(c.SubjectKey)
-			h.noteSelected(selected)
-		},
+		after:  func() { h.dropTurns(id) },
 		always: func() { h.lines.unmute(id) },
 	})
 	if err != nil {
@@ -142,10 +133,9 @@ const deleteStep = 200
 
 // DeleteTopics removes every topic and says how many there were.
 func (h *Host) DeleteTopics(ctx context.Context) (n int, err error) {
-	h.topics.wiped("")
+	h.topics.allWiped()
 	for {
 		var gone []conversations.Conversation
-		selected := ""
 		err := h.change(ctx, steps{
 			change: func(tx ports.PersonalTx) (any, error) {
 				var err error
@@ -162,15 +152,11 @@ func (h *Host) DeleteTopics(ctx context.Context) (n int, err error) {
 						return nil, err
 					}
 				}
-				selected, err = selectedID(tx)
-				return nil, err
+				return nil, nil
 			},
 			after: func() {
 				for _, c := range gone {
-					h.lines.drop(c.ID)
-				}
-				if selected != "" {
-					h.noteSelected(selected)
+					h.dropTurns(c.ID)
 				}
 			},
 		})

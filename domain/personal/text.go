@@ -108,13 +108,7 @@ func (h *Host) store(ctx context.Context, s submission) (t *turn, err error) {
 		return nil, workbench.RuntimeUnavailable
 	}
 	err = h.update(ctx, func(tx ports.PersonalTx) error {
-		id := s.conversationID
-		if id == "" {
-			if id, err = selectedID(tx); err != nil {
-				return err
-			}
-		}
-		c, err := conversation(tx, id)
+		c, err := conversation(tx, s.conversationID)
 		if err != nil {
 			return err
 		}
@@ -134,7 +128,7 @@ func (h *Host) store(ctx context.Context, s submission) (t *turn, err error) {
 // cleared.
 func (h *Host) mayWrite(conversationID string) error {
 	switch {
-	case h.ownsVoice(conversationID):
+	case h.voiceAt(conversationID):
 		return workbench.VoiceActive
 	case h.lines.muted(conversationID):
 		return workbench.ConversationClearing
@@ -182,7 +176,9 @@ type turn struct {
 	generation     uint64
 	message        conversations.Message
 	language       nova.Language
-	dropped        bool // guarded by lines.mu: nothing of it may be shown any more
+	// Guarded by lines.mu.
+	dropped   bool // nothing of it may be shown any more
+	halfShown bool // clients have a part of its answer and no end
 }
 
 // lines are the conversations in which something waits or runs. Texts are
@@ -200,7 +196,14 @@ type line struct {
 	turns      []*turn
 	current    *turn // being answered
 	cancel     context.CancelFunc
-	mutes      int // clearings under way
+	mutes      int    // clearings under way
+	held       []held // what is to be shown if they come to nothing
+}
+
+// held is something of a turn that clients may be shown later.
+type held struct {
+	turn *turn
+	show func()
 }
 
 type admission struct {
@@ -308,25 +311,8 @@ func guard(call func() error) (err error) {
 	return call()
 }
 
-// drop ends what runs and waits in a conversation, for good.
-func (l *lines) drop(id string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	o := l.open[id]
-	if o == nil {
-		return
-	}
-	for _, t := range o.turns {
-		t.dropped = true // it is marked when its turn comes
-	}
-	if o.current != nil {
-		o.current.dropped = true
-		o.cancel()
-	}
-}
-
-// mute keeps what is being said in a conversation from being shown, and refuses
-// texts, until unmute.
+// mute holds back what is being said in a conversation, and refuses texts, until
+// unmute.
 func (l *lines) mute(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -336,7 +322,15 @@ func (l *lines) mute(id string) {
 func (l *lines) unmute(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.open[id].mutes--
+	o := l.open[id]
+	if o.mutes--; o.mutes == 0 {
+		for _, late := range o.held {
+			if !late.turn.dropped {
+				late.show()
+			}
+		}
+		o.held = nil
+	}
 	l.tidy(id)
 }
 
@@ -346,26 +340,11 @@ func (l *lines) muted(id string) bool {
 	return l.open[id] != nil && l.open[id].mutes > 0
 }
 
-// busy reports whether a turn runs or waits in a conversation.
+// busy reports whether a text is admitted or a turn runs or waits in a
+// conversation.
 func (l *lines) busy(id string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o := l.open[id]
-	return o != nil && (o.current != nil || len(o.turns) > 0 || len(o.admissions) > 0)
-}
-
-// ifLive calls show unless the turn was dropped or its conversation is being
-// cleared. No clearing can end in between.
-func (l *lines) ifLive(t *turn, show func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if o := l.open[t.conversationID]; !t.dropped && o != nil && o.mutes == 0 {
-		show()
-	}
-}
-
-func (l *lines) isDropped(t *turn) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return t.dropped
+	return o != nil && (o.current != nil || len(o.turns) > 0 || o.admitting)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -47,7 +48,17 @@ func (t *topics) end() {
 	}
 }
 
-func (t *topics) wiped(subject string) {
+// wiped notes that a conversation is cleared or deleted, from the change itself:
+// what is recorded after that one sees it.
+func (t *topics) wiped(c conversations.Conversation) {
+	if c.SubjectKey != "" {
+		t.wipe(c.SubjectKey)
+	}
+}
+
+func (t *topics) allWiped() { t.wipe("") }
+
+func (t *topics) wipe(subject string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.clock++
@@ -121,7 +132,7 @@ func (h *Host) BeginAnswer(q ports.AnsweredQuestion) (end func(ctx context.Conte
 	began := h.topics.begin()
 	return func(ctx context.Context, a ports.Answered) {
 		defer h.topics.end()
-		if err := h.record(ctx, q, address, a, began); err != nil {
+		if err := guard(func() error { return h.record(ctx, q, address, a, began) }); err != nil {
 			h.deps.Log.Error("a question of the browser could not be kept as a topic", "error", err)
 		}
 	}
@@ -130,7 +141,7 @@ func (h *Host) BeginAnswer(q ports.AnsweredQuestion) (end func(ctx context.Conte
 func (h *Host) record(ctx context.Context, q ports.AnsweredQuestion, address string, a ports.Answered, began uint64) error {
 	subject := conversations.SubjectKey(address)
 	return h.update(ctx, func(tx ports.PersonalTx) error {
-		if h.topics.stale(subject, began) {
+		if on, _ := h.Recording(); !on || h.topics.stale(subject, began) {
 			return errUnchanged
 		}
 		c, err := tx.TopicBySubject(subject)
@@ -171,7 +182,7 @@ func (h *Host) addPair(tx ports.PersonalTx, topic, question string, a ports.Answ
 	if !a.Complete {
 		user.Status, delivery = conversations.Interrupted, conversations.CutOff
 	}
-	answer := withSources(a.Text, a.Results)
+	answer := conversations.CutUnits(strings.TrimSpace(withSources(a.Text, a.Results)), conversations.MaxMessage)
 	if _, err := tx.AddMessage(user); err != nil || answer == "" {
 		return err
 	}
@@ -205,7 +216,7 @@ func pageBackground(q ports.AnsweredQuestion, address string) conversations.Back
 }
 
 // expireTopics removes topics that nobody touched for long, and the oldest
-// beyond the bound. The one named stays.
+// beyond the bound. The one named stays, and the one that speaks.
 func (h *Host) expireTopics(tx ports.PersonalTx, keep string) error {
 	count, err := tx.CountConversations(conversations.Topic)
 	if err != nil {
@@ -213,11 +224,12 @@ func (h *Host) expireTopics(tx ports.PersonalTx, keep string) error {
 	}
 	late := h.now().Add(-h.opts.TopicAge)
 	for {
-		oldest, err := tx.Conversations(ports.ConversationQuery{Kind: conversations.Topic, Limit: 1, Oldest: true})
+		oldest, err := tx.Conversations(ports.ConversationQuery{Kind: conversations.Topic, Limit: 3, Oldest: true})
 		if err != nil {
 			return err
 		}
-		if len(oldest) == 0 || oldest[0].ID == keep || count <= h.opts.MaxTopics && !oldest[0].UpdatedAt.Before(late) {
+		oldest = slices.DeleteFunc(oldest, func(c conversations.Conversation) bool { return c.ID == keep || h.ownsVoice(c.ID) })
+		if len(oldest) == 0 || count <= h.opts.MaxTopics && !oldest[0].UpdatedAt.Before(late) {
 			return nil
 		}
 		if err := h.dropConversation(tx, oldest[0].ID); err != nil {

@@ -3,6 +3,7 @@ package personal
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,37 +79,41 @@ type material struct {
 // answer carries out one turn. life ends with the host: then the turn stays as it
 // is stored, pending. An error is one of the store's.
 func (h *Host) answer(ctx, life context.Context, t *turn) error {
-	if h.lines.isDropped(t) {
-		return h.finish(life, t, "", errDropped)
+	said, err := "", errDropped
+	if !h.lines.isDropped(t) {
+		err = guard(func() (err error) {
+			said, err = h.reply(ctx, t)
+			return err
+		})
 	}
-	m, err := h.material(ctx, t)
 	switch {
 	case errors.Is(err, errGone) || life.Err() != nil:
-		return nil
-	case err != nil:
-		return errors.Join(err, h.finish(life, t, "", err))
-	}
-	h.lines.ifLive(t, func() {
-		h.caption(nova.Caption{
-			TurnID: t.message.TurnID, Role: nova.User, Text: t.message.Text, Final: true,
-			MessageID: t.message.ID, ConversationID: t.conversationID,
-		})
-	})
-	said, err := h.generate(ctx, t, m)
-	switch {
-	case life.Err() != nil:
 		return nil
 	case h.lines.isDropped(t):
 		err = errDropped
 	}
-	if err == nil {
-		said = withSources(said, m.results)
-	}
 	return h.finish(life, t, said, err)
 }
 
-// material gathers what a turn may quote. Searching is no condition for an
-// answer.
+// reply gives what the host says in a turn, also when it broke off.
+func (h *Host) reply(ctx context.Context, t *turn) (said string, err error) {
+	m, err := h.material(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	h.lines.ifLive(t, func() {
+		h.caption(nova.Caption{
+			TurnID: t.message.TurnID, Role: nova.User, Text: t.message.Text, FullText: t.message.Text, Final: true,
+			MessageID: t.message.ID, ConversationID: t.conversationID,
+		})
+	})
+	if said, err = h.generate(ctx, t, m); err == nil {
+		said = withSources(said, m.results)
+	}
+	return said, err
+}
+
+// material gathers what a turn may quote.
 func (h *Host) material(ctx context.Context, t *turn) (m material, err error) {
 	err = h.deps.Store.View(ctx, func(tx ports.PersonalView) error {
 		if _, _, err := pendingMessage(tx, t); err != nil {
@@ -163,10 +168,14 @@ func (h *Host) generate(ctx context.Context, t *turn, m material) (string, error
 			if said.Len()+len(piece) > maxAnswer {
 				return errTooLong
 			}
-			said.WriteString(piece)
+			said.WriteString(strings.ToValidUTF8(piece, "\uFFFD"))
 			if now := h.deps.Now(); now.Sub(shown) >= captionEvery || now.Before(shown) {
 				shown = now
-				h.lines.ifLive(t, func() { h.caption(t.caption(said.String(), false)) })
+				sofar := said.String()
+				h.lines.ifLive(t, func() {
+					t.halfShown = true
+					h.caption(t.caption(sofar, false))
+				})
 			}
 			return ctx.Err()
 		})
@@ -229,6 +238,9 @@ func (h *Host) finish(life context.Context, t *turn, said string, failure error)
 				return err
 			}
 		}
+		if c.Unread, err = unread(tx, c); err != nil {
+			return err
+		}
 		c.UpdatedAt = h.now()
 		return tx.PutConversation(c)
 	})
@@ -245,6 +257,7 @@ func (h *Host) finish(life context.Context, t *turn, said string, failure error)
 // showEnd tells the clients how a turn has ended. An empty final caption takes
 // away what was shown.
 func (h *Host) showEnd(t *turn, said string, failure, unstored error) {
+	t.halfShown = false
 	switch {
 	case unstored != nil:
 		h.caption(t.caption("", true))
@@ -259,4 +272,59 @@ func (h *Host) showEnd(t *turn, said string, failure, unstored error) {
 
 func (h *Host) conversationError(conversationID, cause string) {
 	h.broadcast(nova.ConversationError{ConversationID: conversationID, Error: cause})
+}
+
+// dropTurns ends what runs and waits in a conversation, for good, and takes back
+// what clients were shown of it: an empty final caption.
+func (h *Host) dropTurns(id string) {
+	for _, t := range h.lines.drop(id) {
+		h.caption(t.caption("", true))
+	}
+}
+
+// drop ends the turns of a conversation and gives those that are shown in part.
+func (l *lines) drop(id string) (halfShown []*turn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o := l.open[id]
+	if o == nil {
+		return nil
+	}
+	gone := slices.Clone(o.turns) // they are marked when their turn comes
+	for _, late := range o.held {
+		gone = append(gone, late.turn)
+	}
+	if o.current != nil {
+		gone = append(gone, o.current)
+		o.cancel()
+	}
+	for _, t := range gone {
+		if t.halfShown && !t.dropped {
+			halfShown = append(halfShown, t)
+		}
+		t.dropped = true
+	}
+	return halfShown
+}
+
+// ifLive calls show unless the turn, which runs, was dropped. While its
+// conversation is being cleared it waits for what becomes of that. No clearing
+// can end in between.
+func (l *lines) ifLive(t *turn, show func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o := l.open[t.conversationID]
+	switch {
+	case t.dropped:
+	case o.mutes > 0:
+		o.held = append(o.held, held{t, show})
+	default:
+		show()
+	}
+}
+
+func (l *lines) isDropped(t *turn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return t.dropped
 }

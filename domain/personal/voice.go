@@ -15,10 +15,14 @@ import (
 // voice says which conversation speaks and listens. It is not stored: a host
 // begins without. Host.mu guards it.
 type voice struct {
-	owner string // conversation, "" for none
-	from  *endpoint
-	stop  func()
+	owner    string // conversation, "" for none
+	from     *endpoint
+	session  *session
+	changing string // conversation in which voice starts or stops now; owner is "" then
 }
+
+// session is one run of the voice runtime.
+type session struct{ stop func() }
 
 func (h *Host) voiceOwner() string {
 	h.mu.Lock()
@@ -27,6 +31,13 @@ func (h *Host) voiceOwner() string {
 }
 
 func (h *Host) ownsVoice(conversationID string) bool { return h.voiceOwner() == conversationID }
+
+// voiceAt reports whether voice is on in a conversation, or about to be.
+func (h *Host) voiceAt(conversationID string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.voice.owner == conversationID || h.voice.changing == conversationID
+}
 
 // voicing enables or disables voice. The runtime starts before the command is
 // stored, and stops again when it cannot be.
@@ -63,35 +74,55 @@ func (h *Host) voicing(op workbench.SetVoice, from *endpoint) steps {
 // startVoice starts the runtime for a conversation. started is false when it
 // runs there already.
 func (h *Host) startVoice(ctx context.Context, conversationID string, from *endpoint) (started bool, err error) {
-	switch owner := h.voiceOwner(); {
-	case owner == conversationID:
-		return false, nil
-	case owner != "":
-		return false, workbench.VoiceActive
-	case h.deps.Voice == nil:
-		return false, workbench.VoiceUnavailable
-	case h.lines.busy(conversationID):
-		return false, workbench.ConversationBusy
+	h.mu.Lock()
+	now := h.voice
+	if now == (voice{}) {
+		h.voice.changing = conversationID // before the look for turns: no text gets past both
 	}
-	var stop func()
-	err = guard(func() (err error) {
-		stop, err = h.deps.Voice.StartVoice(ctx, conversationID)
+	h.mu.Unlock()
+	switch {
+	case now.owner == conversationID:
+		return false, nil
+	case now != (voice{}):
+		return false, workbench.VoiceActive
+	}
+	session, err := h.runVoice(ctx, conversationID)
+	h.mu.Lock()
+	if err == nil && !from.left {
+		h.voice = voice{owner: conversationID, from: from, session: session}
+		h.unstored++
+		h.mu.Unlock()
+		return true, nil
+	}
+	h.mu.Unlock()
+	if err == nil { // it went while voice was being started
+		h.endSession(session)
+		err = workbench.VoiceUnavailable
+	}
+	h.mu.Lock()
+	h.voice = voice{}
+	h.mu.Unlock()
+	return false, err
+}
+
+// runVoice starts the runtime if the conversation is free for it.
+func (h *Host) runVoice(ctx context.Context, conversationID string) (*session, error) {
+	switch {
+	case h.deps.Voice == nil:
+		return nil, workbench.VoiceUnavailable
+	case h.lines.busy(conversationID):
+		return nil, workbench.ConversationBusy
+	}
+	s := &session{}
+	err := guard(func() (err error) {
+		s.stop, err = h.deps.Voice.StartVoice(ctx, conversationID)
 		return err
 	})
 	if err != nil {
 		h.deps.Log.Warn("voice could not be started", "cause", err)
-		return false, workbench.VoiceUnavailable
+		return nil, workbench.VoiceUnavailable
 	}
-	h.mu.Lock()
-	if from.left {
-		h.mu.Unlock()
-		stop()
-		return false, workbench.VoiceUnavailable // it went while voice was being started
-	}
-	h.voice = voice{owner: conversationID, from: from, stop: stop}
-	h.unstored++
-	h.mu.Unlock()
-	return true, nil
+	return s, nil
 }
 
 // stopVoice ends voice, or only that of from unless it is nil.
@@ -101,23 +132,37 @@ func (h *Host) stopVoice(from *endpoint) {
 		h.mu.Unlock()
 		return
 	}
-	stop := h.voice.stop
-	h.voice = voice{}
+	ended := h.voice
+	h.voice = voice{changing: ended.owner}
 	h.unstored++
 	h.mu.Unlock()
-	stop()
-	h.announce(0)
+	h.endSession(ended.session)
+	h.mu.Lock()
+	h.voice = voice{}
+	h.mu.Unlock()
+	h.announce()
+}
+
+// endSession stops the runtime; it may take its time.
+func (h *Host) endSession(s *session) {
+	if err := guard(func() error { s.stop(); return nil }); err != nil {
+		h.deps.Log.Error("voice could not be stopped", "cause", err)
+	}
 }
 
 // listen is input.audio: what is said goes to the voice owner.
 func (e *endpoint) listen(m nova.InputAudio) error {
-	owner := e.host.voiceOwner()
+	h := e.host
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	switch {
-	case e.dictating():
+	case e.draft.Open():
 		return conversations.ErrDraftOpen
-	case owner == "":
+	case e.mode == workbench.ModeBackground:
+		return workbench.PresentationHidden
+	case h.voice.owner == "":
 		return ErrNoVoice
-	case owner != m.ConversationID:
+	case h.voice.owner != m.ConversationID:
 		return workbench.VoiceNotOwned
 	}
 	return nil
@@ -184,7 +229,7 @@ func (e *endpoint) startDraft(ctx context.Context, m nova.InputDictation) error 
 	switch {
 	case e.left:
 		return ErrNoDictation
-	case h.voice.owner != "":
+	case h.voice != (voice{}):
 		return workbench.VoiceActive
 	case e.mode == workbench.ModeBackground:
 		return workbench.PresentationHidden
