@@ -183,8 +183,8 @@ const growing = `]},"feed":[],"tasks":[]}`
 
 // compose encodes a state without messages, feed and tasks, and then puts in the
 // newest tasks, feed items and messages, in this order, for which limit leaves
-// room. Of each list it encodes one row more than it shows at most. A state that is too
-// long without them comes as it is, with cut.Reload.
+// room. Of each list it encodes at most one row that it does not show. A state
+// that is too long without them comes as it is, with cut.Reload.
 func compose(state any, p Parts, limit int) (frame []byte, cut Cut, err error) {
 	page := newRows(math.MaxInt)
 	page.add(state)

@@ -21,7 +21,9 @@ func TestSnapshotCostsWhatItShows(t *testing.T) {
 		p.Messages = func(visit func(conversations.Message) bool) error {
 			visited = 0
 			for seq := stored; seq > 0; seq-- {
-				visited++
+				if visited++; visited > 2*workbench.MaxShownMessages {
+					t.Fatal("the visit does not stop")
+				}
 				if !visit(conversations.Message{Seq: int64(seq), ID: "m", Role: conversations.User, Text: text, CreatedAt: moment}) {
 					break
 				}

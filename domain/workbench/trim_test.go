@@ -100,7 +100,7 @@ func TestListsThatAreTooLongMeanReload(t *testing.T) {
 		note  string
 	}{
 		"long as they are":           {300, strings.Repeat("x", 4_000)},
-		"long once they are encoded": {200, strings.Repeat("\x01", 4_000)},
+		"long once they are encoded": {160, strings.Repeat("\x01", 1_000)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := emptyHost()
