@@ -16,7 +16,7 @@ import (
 // What is stored beyond the messages that are shown costs nothing: the visit
 // stops.
 func TestSnapshotCostsWhatItShows(t *testing.T) {
-	cost := func(stored int, text string) (allocs float64, visited int) {
+	cost := func(t *testing.T, stored int, text string) (allocs float64, visited int) {
 		p := emptyHost()
 		p.Messages = func(visit func(conversations.Message) bool) error {
 			visited = 0
@@ -45,8 +45,8 @@ func TestSnapshotCostsWhatItShows(t *testing.T) {
 		"a few long ones": {strings.Repeat("字", conversations.MaxMessage), 300, workbench.MaxMobileFrame/3/conversations.MaxMessage + 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			few, _ := cost(1_000, c.text)
-			many, visited := cost(100_000, c.text)
+			few, _ := cost(t, 1_000, c.text)
+			many, visited := cost(t, 100_000, c.text)
 			// The collector may empty the encoder's pool once in a while.
 			if math.Abs(few-many) > 5 || many > c.allocs {
 				t.Errorf("%v allocations with 1,000 messages stored, %v with 100,000; want as many, and at most %v", few, many, c.allocs)
