@@ -36,6 +36,8 @@ type novaHost struct {
 	t      *testing.T
 	server *httptest.Server
 	on     func(h *novaHost, ws *websocket.Conn, kind string, payload map[string]any)
+	// personal: it grants the extension, and takes text and dictation.
+	personal bool
 
 	mu    sync.Mutex
 	seen  []string // "pair", "hello", then the kinds of commands
@@ -89,18 +91,27 @@ func (h *novaHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h.note("hello")
 	h.hello = string(first)
-	h.say(ws, `{"type":"client.ready","protocol_version":1,"server_instance_id":"`+phoneID+`","connection_id":"`+phoneID+`",`+
+	more, media := "", ""
+	if h.personal {
+		more = `,"personal","text_input","dictation"`
+		media = `"media":{"transport":"host_pcm_v1","path":"relay","audio_owner":"client","pipeline":"cascaded"},`
+	}
+	h.say(ws, `{"type":"client.ready","protocol_version":1,"server_instance_id":"`+phoneID+`","connection_id":"`+phoneID+`",`+media+
 		`"input_audio":{"encoding":"pcm_s16le","sample_rate":16000,"channels":1},"output_audio":{"encoding":"pcm_s16le","sample_rate":24000,"channels":1},`+
-		`"capabilities":["audio","captions","projects","executor"]}`)
+		`"capabilities":["audio","captions","projects","executor"`+more+`]}`)
 	h.on(h, ws, "hello", nil)
 	for h.command(ws) {
 	}
 }
 
 func (h *novaHost) command(ws *websocket.Conn) bool {
-	_, message, err := ws.Read(h.t.Context())
+	binary, message, err := ws.Read(h.t.Context())
 	if err != nil {
 		return false
+	}
+	if binary == websocket.MessageBinary {
+		h.on(h, ws, "PCM", nil)
+		return true
 	}
 	var c struct {
 		RequestID string         `json:"request_id"`
@@ -135,18 +146,19 @@ type phoneRun struct {
 	h      *novaHost
 	getenv func(string) string
 	state  string
+	json   bool
 }
 
 func newPhoneRun(t *testing.T, on func(*novaHost, *websocket.Conn, string, map[string]any)) phoneRun {
 	dir := t.TempDir()
-	return phoneRun{newNovaHost(t, on), lookup([]string{"XDG_STATE_HOME=" + dir}), filepath.Join(dir, "plexus", "phone.json")}
+	return phoneRun{h: newNovaHost(t, on), getenv: lookup([]string{"XDG_STATE_HOME=" + dir}), state: filepath.Join(dir, "plexus", "phone.json")}
 }
 
 func (r phoneRun) run(ctx context.Context, payloadFile string, input io.Reader) (stdout, stderr string, err error) {
 	var out, errs bytes.Buffer
 	p := &program{getenv: r.getenv, stdout: &out, stderr: &errs}
 	dial := strings.TrimPrefix(r.h.server.URL, "http://")
-	err = p.runPhone(ctx, phoneFlags{payloadFile: payloadFile, dial: dial}, input)
+	err = p.runPhone(ctx, phoneFlags{payloadFile: payloadFile, dial: dial, json: r.json}, input)
 	return out.String(), errs.String(), err
 }
 
