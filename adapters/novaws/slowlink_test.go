@@ -10,6 +10,7 @@ import (
 
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/nova"
+	"plexus/domain/sessions"
 )
 
 // slowLink lets 20 KiB a second through, and stands still for half a second to
@@ -148,4 +149,19 @@ func TestState_NoneIsComposedBehindAResult(t *testing.T) {
 		p.wantResult("1")
 		p.wantState(3)
 	})
+}
+
+// TestP73_ABodyPassesWhereAudioWouldNot: 300 KB that wait, of each.
+func TestP73_ABodyPassesWhereAudioWouldNot(t *testing.T) {
+	o := openOutbox(true)
+	pushAll(t, o, sized(kindPersonalResult, 300_000))
+	became := queued
+	for n := 0; n < 300_000 && became == queued; n += 60_000 {
+		f := sized(kindAudio, 60_000)
+		f.epoch = 1
+		became = o.push(f)
+	}
+	if became != overBudget || closingOf(sessions.OutputBudget, true).code != 4008 {
+		t.Errorf("audio of 300 KB is %d, and closes with %d", became, closingOf(sessions.OutputBudget, true).code)
+	}
 }
