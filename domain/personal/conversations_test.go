@@ -1,0 +1,364 @@
+package personal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plexus/domain/answers"
+	"plexus/domain/conversations"
+	"plexus/domain/nova"
+	"plexus/domain/personal"
+	"plexus/domain/workbench"
+	"plexus/ports"
+)
+
+func TestP43_FreshHostHasMainAndProactive(t *testing.T) {
+	staged(t, func(s *stage) {
+		seen := s.phone().see().Conversations
+		if seen.SelectedID != "chat:main" || seen.VoiceID != nil || seen.Unread != 0 || len(seen.Messages) != 0 || len(seen.Items) != 2 {
+			t.Fatalf("fresh host shows %+v", seen)
+		}
+		main, proactive := s.conversation("chat:main"), s.conversation("chat:proactive")
+		if main.Kind != conversations.Chat || proactive.Kind != conversations.Proactive || main.Generation != 0 {
+			t.Fatalf("%+v %+v", main, proactive)
+		}
+	})
+}
+
+func TestTitlesOfNewChatsAreTheLowestFreeNumber(t *testing.T) {
+	for language, word := range map[answers.Language]string{answers.English: "Chat", answers.Chinese: "新对话"} {
+		staged(t, func(s *stage) {
+			phone := s.phone()
+			title := func(id string) string { return s.conversation(id).Title }
+			second := s.chat("")
+			third := s.chat("")
+			if title("chat:main") != word+" 1" || title(second) != word+" 2" || title(third) != word+" 3" {
+				t.Fatalf("titles %q %q %q", title("chat:main"), title(second), title(third))
+			}
+			if err := s.Delete(s.Context(), second); err != nil {
+				t.Fatal(err)
+			}
+			phone.done("c1", "conversations.create", `{}`)
+			if again := phone.see().Conversations.SelectedID; title(again) != word+" 2" {
+				t.Fatalf("the free number was not taken: %q", title(again))
+			}
+			if reminders := map[string]string{"Chat": "Reminders", "新对话": "主动提醒"}[word]; title("chat:proactive") != reminders {
+				t.Fatalf("reminders are %q", title("chat:proactive"))
+			}
+		}, func(_ *personal.Deps, o *personal.Options) { o.Language = language })
+	}
+}
+
+func TestP45_HistoriesDoNotMixAndRepliesPair(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone := s.phone()
+		other := s.chat("Other")
+		phone.accept("1", "chat:main", "one")
+		phone.accept("2", other, "two")
+		s.model.then(breaks)
+		phone.accept("3", "chat:main", "broken")
+		phone.accept("4", "chat:main", "three")
+		calls := s.model.calls()
+		want := []ports.Exchange{{User: "one", Assistant: "answer to one"}}
+		if got := calls[len(calls)-1].History; !slices.Equal(got, want) {
+			t.Fatalf("history %+v, want %+v", got, want)
+		}
+		all := s.messages("chat:main")
+		for i := 0; i < len(all); i += 2 {
+			if all[i].Role != conversations.User || all[i+1].ReplyTo != all[i].ID || all[i+1].TurnID != all[i].TurnID {
+				t.Fatalf("pair %d: %+v", i, all[i:i+2])
+			}
+		}
+	})
+}
+
+func TestP46_ClearEndsOneConversationsTurnAlone(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone := s.phone()
+		other, gate := s.chat("Other"), make(chan struct{})
+		ended := false
+		s.model.then(func(ctx context.Context, emit func(string) error) error {
+			if err := emit("the begin"); err != nil {
+				return err
+			}
+			<-ctx.Done()
+			ended = true
+			return emit("ning, too late")
+		})
+		phone.accept("a", "chat:main", "to be cleared")
+		s.model.then(waits(gate, "undisturbed"))
+		phone.accept("b", other, "to be kept")
+		phone.accept("c", "chat:main", "waits")
+		turn := got[nova.Caption](phone)[1].TurnID
+
+		phone.refuse("c1", "conversations.clear", `{"id":"chat:main","expected_generation":3}`, workbench.GenerationConflict)
+		if synctest.Wait(); ended || s.conversation("chat:main").Generation != 0 || len(s.messages("chat:main")) != 2 {
+			t.Fatal("a refused clearing changed something")
+		}
+		phone.done("c2", "conversations.clear", `{"id":"chat:main","expected_generation":0}`)
+		if synctest.Wait(); !ended {
+			t.Fatal("the turn still runs")
+		}
+		captions := got[nova.Caption](phone)
+		if len(captions) != 1 || captions[0].TurnID != turn || !captions[0].Final || captions[0].Text != "" {
+			t.Fatalf("what was shown in part is not taken back by one empty final: %+v", captions)
+		}
+		if c := s.conversation("chat:main"); c.Generation != 1 || len(s.messages("chat:main")) != 0 {
+			t.Fatalf("after clearing: %+v", c)
+		}
+		close(gate)
+		if all := s.messages(other); len(all) != 2 || all[1].Text != "undisturbed" {
+			t.Fatalf("the other conversation: %+v", all)
+		}
+		if n := len(s.model.calls()); n != 2 {
+			t.Fatalf("a turn of an older generation ran: %d calls", n)
+		}
+		if errs := got[nova.ConversationError](phone); len(errs) != 0 {
+			t.Fatalf("errors %+v", errs)
+		}
+		phone.accept("d", "chat:main", "goes on")
+		if all := s.messages("chat:main"); len(all) != 2 {
+			t.Fatalf("the conversation does not go on: %+v", all)
+		}
+	})
+}
+
+// A turn ends while a clearing is on its way that is refused then: nothing of its
+// end may be lost to the clients.
+func TestWhatARefusedClearingHeldBackIsShown(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone := s.phone()
+		gate, disk := make(chan struct{}), make(chan struct{})
+		s.model.then(waits(gate, "the answer"))
+		phone.accept("a", "chat:main", "question")
+		got[nova.Caption](phone)
+		first := true
+		s.store.BeforeCommit(func() error {
+			if first {
+				first = false
+				<-disk
+				return errors.New("the disk is full")
+			}
+			return nil
+		})
+		done := make(chan error)
+		go func() { done <- phone.deliver(command("c", "conversations.clear", `{"id":"chat:main"}`)) }()
+		synctest.Wait()
+		close(gate)
+		synctest.Wait()
+		close(disk)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		captions := got[nova.Caption](phone)
+		if len(captions) != 2 || captions[1].FullText != "the answer" || !captions[1].Final {
+			t.Fatalf("captions %+v", captions)
+		}
+	})
+}
+
+func TestP47_ClearOfTheVoiceOwnerIsRefused(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone := s.phone()
+		phone.accept("a", "chat:main", "kept")
+		phone.done("v", "conversations.voice", `{"id":"chat:main","enabled":true}`)
+		phone.refuse("c", "conversations.clear", `{"id":"chat:main"}`, workbench.VoiceActive)
+		if c := s.conversation("chat:main"); c.Generation != 0 || len(s.messages("chat:main")) != 2 {
+			t.Fatalf("it was cleared: %+v", c)
+		}
+	}, new(speaker).plug)
+}
+
+func TestP48_AFailedTurnIsMarkedToldAndBlocksNothing(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone := s.phone()
+		s.model.then(breaks)
+		phone.accept("a", "chat:main", "fails")
+		errs := got[nova.ConversationError](phone)
+		if len(errs) != 1 || errs[0].ConversationID != "chat:main" || errs[0].Error != "response_failed" {
+			t.Fatalf("errors %+v", errs)
+		}
+		phone.accept("b", "chat:main", "works")
+		all := s.messages("chat:main")
+		if len(all) != 4 || all[0].Status != conversations.Failed || all[1].Delivery != conversations.CutOff || all[1].Text != "half an answ" {
+			t.Fatalf("stored %+v", all)
+		}
+		if all[2].Status != conversations.Completed || all[3].Delivery != conversations.Delivered {
+			t.Fatalf("the next turn: %+v", all[2:])
+		}
+	})
+}
+
+func TestP49_PendingIsInterruptedAtRestartAndNeverRunAgain(t *testing.T) {
+	staged(t, func(s *stage) {
+		s.model.then(hangs)
+		phone := s.phone()
+		phone.accept("a", "chat:main", "in the middle")
+		phone.accept("b", "chat:main", "waits")
+		s.Stop()
+		if all := s.messages("chat:main"); all[0].Status != conversations.Pending || all[1].Status != conversations.Pending {
+			t.Fatalf("a stopping host changed %+v", all)
+		}
+		if errs := got[nova.ConversationError](phone); len(errs) != 0 {
+			t.Fatalf("a stopping host says %+v", errs)
+		}
+		s.start()
+		phone = s.phone()
+		all := s.messages("chat:main")
+		if len(all) != 2 || all[0].Status != conversations.Interrupted || all[1].Status != conversations.Interrupted {
+			t.Fatalf("after the restart %+v", all)
+		}
+		phone.accept("a", "chat:main", "in the middle")
+		if cause := phone.say("b", "chat:main", "another text"); cause != nova.SubmissionFailed {
+			t.Fatalf("another text under a stored ID: %q", cause)
+		}
+		if n := len(s.messages("chat:main")); n != 2 || len(s.model.calls()) != 1 {
+			t.Fatalf("it ran again: %d messages, %d calls", n, len(s.model.calls()))
+		}
+	})
+}
+
+// feedItem is a suggestion that can be opened.
+func feedItem(id, subject string, expires time.Time) workbench.FeedItem {
+	return workbench.FeedItem{
+		ID: id, Kind: "notify", Title: "About " + subject, WhyNow: "because of " + id, SubjectKey: subject,
+		CreatedAt: time.Now(), UpdatedAt: time.Now(), ExpiresAt: &expires, UserState: "new", Lifecycle: "active",
+	}
+}
+
+func TestP53_OpenFeedIsStable(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone := s.phone()
+		late := time.Now().Add(time.Hour)
+		s.put("feed", "f1", feedItem("f1", "task:1", late))
+		s.put("feed", "f2", feedItem("f2", "task:1", late))
+		phone.done("o1", "conversations.open_feed", `{"feed_id":"f1","label":"Tell me"}`)
+		topic := phone.see().Conversations.SelectedID
+		phone.done("s", "conversations.select", `{"id":"chat:main"}`)
+		phone.done("o2", "conversations.open_feed", `{"feed_id":"f1","label":"Tell me"}`)
+		if again := phone.see().Conversations.SelectedID; again != topic || item(phone.see(), topic).Kind != conversations.Topic {
+			t.Fatalf("another topic: %q, first %q", again, topic)
+		}
+		if all := texts(s.messages(topic)); len(all) != 2 || all[0] != "Tell me" {
+			t.Fatalf("the label was not submitted once: %q", all)
+		}
+		phone.refuse("o3", "conversations.open_feed", `{"feed_id":"f1","label":"Other words"}`, workbench.RequestIDConflict)
+		phone.done("o4", "conversations.open_feed", `{"feed_id":"f2"}`)
+		if again := phone.see().Conversations.SelectedID; again != topic {
+			t.Fatalf("two items of one subject have two topics: %q %q", topic, again)
+		}
+		calls := s.model.calls()
+		if !contains(calls[len(calls)-1].User, "because of f2") || contains(calls[len(calls)-1].System, "because of") {
+			t.Fatalf("prompt %+v", calls[len(calls)-1])
+		}
+	})
+}
+
+// Another suggestion of the same subject replaces what the topic is about, and
+// what is being said of the old one.
+func TestOpenFeedWithOtherBackgroundEndsTheTurn(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone := s.phone()
+		late := time.Now().Add(time.Hour)
+		s.put("feed", "f1", feedItem("f1", "task:1", late))
+		s.put("feed", "f2", feedItem("f2", "task:1", late))
+		s.model.then(hangs)
+		phone.done("o1", "conversations.open_feed", `{"feed_id":"f1","label":"first"}`)
+		topic := phone.see().Conversations.SelectedID
+		phone.done("o2", "conversations.open_feed", `{"feed_id":"f2","label":"second"}`)
+		all := s.messages(topic)
+		if len(all) != 3 || all[0].Status != conversations.Interrupted || all[1].Status != conversations.Completed {
+			t.Fatalf("stored %+v", all)
+		}
+		if errs := got[nova.ConversationError](phone); len(errs) != 0 {
+			t.Fatalf("errors %+v", errs)
+		}
+	})
+}
+
+func TestP54_OpenFeedOfWhatIsOverIsStale(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone := s.phone()
+		late := time.Now().Add(time.Hour)
+		for i, change := range []func(*workbench.FeedItem){
+			func(f *workbench.FeedItem) { f.UserState = "dismissed" },
+			func(f *workbench.FeedItem) { f.Lifecycle = "invalidated" },
+			func(f *workbench.FeedItem) { f.Lifecycle = "resolved" },
+			func(f *workbench.FeedItem) { past := time.Now().Add(-time.Second); f.ExpiresAt = &past },
+		} {
+			id := fmt.Sprintf("f%d", i)
+			f := feedItem(id, "task:1", late)
+			change(&f)
+			s.put("feed", id, f)
+			phone.refuse("o"+id, "conversations.open_feed", `{"feed_id":"`+id+`"}`, workbench.Stale)
+		}
+		phone.refuse("o", "conversations.open_feed", `{"feed_id":"none"}`, workbench.FeedNotFound)
+		if seen := phone.see().Conversations; seen.SelectedID != "chat:main" || len(seen.Items) != 2 {
+			t.Fatalf("something opened: %+v", seen)
+		}
+	})
+}
+
+func TestP55_ReadIsAPrefixAcknowledgement(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone := s.phone()
+		for _, id := range []string{"one", "two", "three"} {
+			s.remind(id, id)
+		}
+		unread := func() int { return item(phone.see(), "chat:proactive").Unread }
+		read := func(id, through string) {
+			phone.done(id, "conversations.read", `{"id":"chat:proactive","through_message_id":"`+through+`"}`)
+		}
+		if unread() != 3 {
+			t.Fatalf("%d unread", unread())
+		}
+		read("r1", "two")
+		if unread() != 1 {
+			t.Fatalf("%d unread after two of three", unread())
+		}
+		read("r2", "one")
+		if unread() != 1 {
+			t.Fatalf("%d unread after an older acknowledgement", unread())
+		}
+		s.remind("four", "late")
+		if unread() != 2 {
+			t.Fatalf("%d unread after one more", unread())
+		}
+		phone.refuse("r3", "conversations.read", `{"id":"chat:proactive","through_message_id":"trimmed"}`, workbench.MessageNotFound)
+		phone.refuse("r4", "conversations.read", `{"id":"none","through_message_id":"one"}`, workbench.ConversationNotFound)
+		s.restart()
+		phone = s.phone()
+		if unread() != 2 {
+			t.Fatalf("%d unread after a restart", unread())
+		}
+		phone.done("c", "conversations.clear", `{"id":"chat:proactive"}`)
+		if unread() != 0 {
+			t.Fatalf("%d unread after clearing", unread())
+		}
+		s.remind("five", "new")
+		if unread() != 1 {
+			t.Fatalf("%d unread after clearing and one more", unread())
+		}
+	})
+}
+
+func TestP56_OnlyProactiveMessagesAreUnread(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone := s.phone()
+		phone.accept("a", "chat:main", "chat")
+		s.remind("one", "reminder")
+		phone.accept("b", "chat:proactive", "and?") // its answer is the assistant's, too
+		seen := phone.see()
+		if main, own := item(seen, "chat:main").Unread, item(seen, "chat:proactive").Unread; main != 0 || own != 2 {
+			t.Fatalf("unread: main %d, proactive %d", main, own)
+		}
+		if seen.Conversations.Unread != 2 {
+			t.Fatalf("the sum is %d", seen.Conversations.Unread)
+		}
+	})
+}
