@@ -13,6 +13,7 @@ import (
 	"plexus/adapters/sqlite"
 	"plexus/domain/host"
 	"plexus/domain/pairing"
+	"plexus/domain/personal"
 )
 
 // bindDevices loads or makes the master token and makes sure that the devices in
@@ -53,12 +54,12 @@ func newClients(ctx context.Context, cfg config, store *store, dataDir string, l
 }
 
 // clientServer is the server for phones.
-func clientServer(cfg config, h *host.Host, clients *host.Clients, l *listeners, log *slog.Logger) stopper {
+func clientServer(cfg config, h *host.Host, clients *host.Clients, p *personal.Host, l *listeners, log *slog.Logger) stopper {
 	server := novaws.New(
-		novaws.Deps{Door: clients, Pairing: clients, Refuse: h.Refuse},
+		novaws.Deps{Door: clients, Pairing: clients, Desk: p, Refuse: h.Refuse},
 		novaws.Config{
 			MaxConnections: cfg.limits.clients, RemoteAdmin: cfg.remoteAdmin,
-			ServerInstanceID: newUUID(), InputInstanceID: newUUID(), NewID: newUUID,
+			ServerInstanceID: newUUID(), InputInstanceID: p.InputInstance(), NewID: newUUID,
 			Log: log,
 		})
 	return stopper{"client listener", l.client, server.Serve, server.Shutdown}

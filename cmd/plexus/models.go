@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -42,6 +43,17 @@ func (m *localModel) inUse() (name, url string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.name, m.url
+}
+
+// known reports whether there is a model to ask, after a look when none is known.
+func (m *localModel) known() bool {
+	if name, _ := m.inUse(); name != "" {
+		return true
+	}
+	ctx, stop := context.WithTimeout(context.Background(), probePatience)
+	defer stop()
+	_ = m.Probe(ctx) // without a look in time there is none
+	return slices.ContainsFunc(m.Found(), func(f localmodel.Found) bool { return f.Ours })
 }
 
 // adopt takes the model that the owner has taken before. One that can no longer

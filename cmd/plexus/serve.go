@@ -15,6 +15,7 @@ import (
 
 	"plexus/adapters/hostfiles"
 	"plexus/domain/host"
+	"plexus/domain/personal"
 )
 
 // Time limits of starting and stopping.
@@ -108,6 +109,7 @@ type instance struct {
 	listeners *listeners
 	store     *store
 	clients   *host.Clients
+	personal  *personal.Host
 	doorman   *doorman
 }
 
@@ -180,14 +182,20 @@ func (i *instance) start(ctx context.Context) ([]stopper, error) {
 			i.log.Error("the model that was taken on the page cannot be used", "error", err)
 		}
 	}
-	h, err := newHost(cfg, i.services, i.store, i.log)
+	keep := &recorder{}
+	h, err := newHost(cfg, i.services, i.store, keep, i.log)
 	if err != nil {
 		return nil, err
 	}
+	if i.personal, err = newPersonal(ctx, cfg, i.services, i.store, h, i.log); err != nil {
+		return nil, err
+	}
+	keep.Host = i.personal
+	i.done.add(func() error { i.personal.Stop(); return nil })
 	if i.clients, err = newClients(ctx, cfg, i.store, dir, i.log); err != nil {
 		return nil, err
 	}
-	servers := append(nerveServers(cfg, h, i.listeners, i.log), clientServer(cfg, h, i.clients, i.listeners, i.log))
+	servers := append(nerveServers(cfg, h, i.listeners, i.log), clientServer(cfg, h, i.clients, i.personal, i.listeners, i.log))
 	admin, err := i.ownerServers(ctx, h)
 	return append(servers, admin...), err
 }

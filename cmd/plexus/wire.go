@@ -187,10 +187,10 @@ func (s *store) nameTokenHolders(ctx context.Context, log *slog.Logger) {
 	log.Warn("the host token is a new one: these extensions came with the old one and have to be allowed again", "extensions", origins)
 }
 
-func newHost(cfg config, services *services, store *store, log *slog.Logger) (*host.Host, error) {
+func newHost(cfg config, services *services, store *store, keep ports.AnswerRecorder, log *slog.Logger) (*host.Host, error) {
 	deps := host.Deps{
 		Search: services.search, Model: services.model,
-		Extensions: store.Extensions(), Token: store.token.Token,
+		Extensions: store.Extensions(), Token: store.token.Token, Recorder: keep,
 		Now: time.Now, Log: log,
 	}
 	if cfg.usesIndex() {
