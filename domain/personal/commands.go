@@ -33,53 +33,65 @@ func (e *endpoint) command(ctx context.Context, m nova.PersonalCommand) error {
 	}
 	caller := e.terms.Caller()
 	op, err := workbench.ParseCommand(m.Method, m.Params)
-	if err != nil && !errors.Is(err, workbench.InvalidRequest) {
-		return ErrNotAdmitted // there is no such method
+	if errors.Is(err, workbench.ErrMethodUnknown) {
+		return ErrNotAdmitted
 	}
-	req := request{
+	return e.host.run(ctx, request{
 		id: m.RequestID, method: m.Method, op: op, from: e,
 		key: workbench.ReceiptKey(caller, m.Method, m.RequestID), fingerprint: workbench.Fingerprint(m.Method, m.Params),
-	}
-	result, revision, err := e.host.run(ctx, caller, req)
-	if err != nil {
-		return err // the connection has ended before its turn came
-	}
-	e.link.Send(nova.PersonalResult{
-		RequestID: m.RequestID, Error: string(result.Error), Data: result.Data, ReloadRequired: result.ReloadRequired,
-		InputStatus: result.InputStatus, InputTaskID: result.InputTaskID, Revision: revision,
 	})
-	if workbench.Recorded(m.Method) && revision == 0 {
-		e.link.Changed(e.host.newestRevision())
+}
+
+// run gives a command its turn and sends its result. An error means that nobody
+// waits for it any more: its connection has ended before its turn came.
+func (h *Host) run(ctx context.Context, req request) error {
+	if err := h.commands.enter(ctx); err != nil {
+		if refusal := (workbench.Refusal("")); errors.As(err, &refusal) {
+			req.from.hold()
+			req.from.answer(req, refused(refusal), 0)
+			return nil
+		}
+		return fmt.Errorf("wait for a command's turn: %w", err)
 	}
+	defer h.commands.leave()
+	req.from.hold()
+	result, revision := refused(workbench.Unavailable), uint64(0)
+	defer func() { req.from.answer(req, result, revision) }() // also after a panic: the client waits
+
+	ctx = context.WithoutCancel(ctx) // it was admitted: it is seen through
+	done, shown, err := h.execute(ctx, req)
+	if err != nil {
+		h.deps.Log.Error("a command could not be carried out", "method", req.method, "error", err)
+		return nil
+	}
+	result, revision = done, shown
 	return nil
 }
 
-func (h *Host) newestRevision() uint64 {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.revision + h.unstored
+// hold keeps changes back from the link until the answer to a command has gone
+// out, so that the result comes before what it brings about.
+func (e *endpoint) hold() {
+	e.host.mu.Lock()
+	defer e.host.mu.Unlock()
+	e.holding++
 }
 
-// run gives a command its turn and its result. revision is that of the snapshot
-// in the result, 0 for none. An error means that nobody waits for it any more.
-func (h *Host) run(ctx context.Context, caller workbench.Caller, req request) (result workbench.Result, revision uint64, err error) {
-	if workbench.NeedsIdentity(req.method) && caller.ClientID == "" {
-		return refused(workbench.Unauthenticated), 0, nil
+// answer sends a result, ends hold, and announces the state as it is then, unless
+// the result carries it. shown is the revision of the snapshot in it, 0 for none.
+func (e *endpoint) answer(req request, r workbench.Result, shown uint64) {
+	e.link.Send(nova.PersonalResult{
+		RequestID: req.id, Error: string(r.Error), Data: r.Data, ReloadRequired: r.ReloadRequired,
+		InputStatus: r.InputStatus, InputTaskID: r.InputTaskID, Revision: shown,
+	})
+	h := e.host
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if newest := h.revision + h.unstored; newest > shown && (e.held || workbench.Recorded(req.method)) {
+		e.link.Changed(newest)
 	}
-	if err := h.commands.enter(ctx); err != nil {
-		if refusal := (workbench.Refusal("")); errors.As(err, &refusal) {
-			return refused(refusal), 0, nil
-		}
-		return workbench.Result{}, 0, fmt.Errorf("wait for a command's turn: %w", err)
+	if e.holding--; e.holding == 0 {
+		e.held = false
 	}
-	defer h.commands.leave()
-	ctx = context.WithoutCancel(ctx) // it was admitted: it is seen through
-	result, revision, err = h.execute(ctx, req)
-	if err != nil {
-		h.deps.Log.Error("a command could not be carried out", "method", req.method, "error", err)
-		return refused(workbench.Unavailable), 0, nil
-	}
-	return result, revision, nil
 }
 
 func refused(r workbench.Refusal) workbench.Result { return workbench.Result{Error: r} }
@@ -112,12 +124,15 @@ func (h *Host) execute(ctx context.Context, req request) (result workbench.Resul
 		if !keep {
 			return nil
 		}
+		if _, isState := req.op.(workbench.State); isState && result.Error == "" {
+			stored.ReloadRequired = true // its data is composed once this is stored
+		}
 		return save(tx, areaReceipts, req.key, workbench.Receipt{Fingerprint: req.fingerprint, Result: stored}, workbench.MaxReceipts)
 	}, recorded)
 	if err != nil {
 		if steps.failed != nil {
-			result.Error = steps.failed()
-			return result, 0, nil
+			h.deps.Log.Error("a command could not be stored", "method", req.method, "error", err)
+			return refused(steps.failed()), 0, nil
 		}
 		return workbench.Result{}, 0, err
 	}
@@ -135,12 +150,16 @@ func (h *Host) commit(ctx context.Context, change func(tx ports.PersonalTx) erro
 	if recorded {
 		return h.update(ctx, change)
 	}
-	return h.deps.Store.Update(ctx, func(tx ports.PersonalTx) error {
+	err := h.deps.Store.Update(ctx, func(tx ports.PersonalTx) error {
 		if err := change(tx); err != nil {
 			return err
 		}
 		return errUnchanged
 	})
+	if errors.Is(err, errUnchanged) {
+		return nil
+	}
+	return err
 }
 
 // outcome makes a result of what a change gave. Only what is no refusal stays an
@@ -154,6 +173,9 @@ func outcome(data any, err error) (workbench.Result, error) {
 		return workbench.Result{}, err
 	case data == nil:
 		return workbench.Result{}, nil
+	}
+	if composed, ok := data.(json.RawMessage); ok { // its size was chosen: json.Marshal would escape it
+		return workbench.Result{Data: composed}, nil
 	}
 	body, err := json.Marshal(data)
 	return workbench.Result{Data: body}, err

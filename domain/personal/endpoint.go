@@ -18,7 +18,7 @@ var (
 	ErrNoVoice       = errors.New("this host does not listen")
 	ErrNoDictation   = errors.New("this host takes no dictation")
 	ErrNotGranted    = errors.New("the personal extension was not granted")
-	ErrNotAdmitted   = errors.New("the method is not for a phone")
+	ErrNotAdmitted   = errors.New("there is no such method, or it is not for a phone")
 )
 
 // Endpoint is one attached client. Its methods may be called concurrently.
@@ -43,9 +43,11 @@ type endpoint struct {
 	link  ports.PersonalLink
 	terms Terms
 
-	left  bool
-	mode  workbench.Mode
-	draft draft
+	left    bool
+	mode    workbench.Mode
+	draft   draft
+	holding int  // commands whose results are to come before any change
+	held    bool // there was one since
 }
 
 // language of the host's answers to this client; "" is the host's own.
@@ -119,7 +121,7 @@ func (e *endpoint) Snapshot(ctx context.Context) (state nova.PersonalState, err 
 			return err
 		}
 		frame, cut, err := workbench.MobileFrame(parts)
-		if cut != (workbench.Cut{}) {
+		if cut.Reload || cut.Feed > 0 || cut.Tasks > 0 { // that old messages stay here is as it should be
 			h.deps.Log.Warn("a snapshot was cut to fit a phone", "cut", cut)
 		}
 		state.Frame = frame
@@ -137,11 +139,6 @@ func (h *Host) parts(tx ports.PersonalView, mode workbench.Mode) (p workbench.Pa
 		return p, err
 	}
 	p.Mode, p.TimeZone = mode, h.opts.TimeZone
-	stored, err := storedRevision(tx)
-	if err != nil {
-		return p, err
-	}
-	p.Revision = h.shownRevision(stored)
 	if p.Feed, err = newestFeed(tx); err != nil {
 		return p, err
 	}
@@ -157,7 +154,11 @@ func (h *Host) parts(tx ports.PersonalView, mode workbench.Mode) (p workbench.Pa
 
 // conversationParts is the part of a snapshot that shows conversations.
 func (h *Host) conversationParts(tx ports.PersonalView) (p workbench.Parts, err error) {
-	p.VoiceID = h.voiceOwner()
+	stored, err := storedRevision(tx)
+	if err != nil {
+		return p, err
+	}
+	p.Revision, p.VoiceID = h.unstoredParts(stored)
 	if p.SelectedID, err = selectedID(tx); err != nil {
 		return p, err
 	}
@@ -168,12 +169,13 @@ func (h *Host) conversationParts(tx ports.PersonalView) (p workbench.Parts, err 
 	return p, err
 }
 
-// shownRevision is the revision of a snapshot made from a stored one. It rises
-// with every change of either kind.
-func (h *Host) shownRevision(stored uint64) uint64 {
+// unstoredParts are those of a snapshot that no store keeps. Its revision rises
+// with every change of either kind, and is read together with what it counts: a
+// newer one over an older state would stay on the screen.
+func (h *Host) unstoredParts(stored uint64) (revision uint64, voiceID string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return stored + h.unstored
+	return stored + h.unstored, h.voice.owner
 }
 
 // shown lists the conversations of a snapshot in their order (decision K13).

@@ -2,10 +2,11 @@ package personal
 
 import (
 	"context"
-	"fmt"
 	"runtime/debug"
 	"sync"
 
+	"plexus/domain/panics"
+	"plexus/domain/waiting"
 	"plexus/domain/workbench"
 )
 
@@ -33,7 +34,7 @@ func (g *group) start(work func(ctx context.Context)) bool {
 		defer g.running.Done()
 		defer func() {
 			if p := recover(); p != nil {
-				g.host.deps.Log.Error("the personal host panicked", "panic", describe(p), "stack", string(debug.Stack()))
+				g.host.deps.Log.Error("the personal host panicked", "panic", panics.Describe(p), "stack", string(debug.Stack()))
 			}
 		}()
 		work(g.ctx)
@@ -50,112 +51,60 @@ func (g *group) stop() {
 	g.running.Wait()
 }
 
-// changes lets any number of watchers wait for the next change without a
-// subscription to give back. The zero value is ready.
-type changes struct {
-	mu   sync.Mutex
-	next chan struct{}
-}
-
-func (c *changes) wait() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.next == nil {
-		c.next = make(chan struct{})
-	}
-	return c.next
-}
-
-func (c *changes) announce() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.next != nil {
-		close(c.next)
-		c.next = nil
-	}
-}
-
 // commandQueue lets one command at a time through, in order of arrival, and few
-// wait (nova-personal §1.6). The zero value is ready.
+// wait (nova-personal §1.6).
 type commandQueue struct {
-	mu      sync.Mutex
-	closed  bool
-	running bool
-	waiting []chan struct{} // closed when it is their turn
-	idle    chan struct{}   // closed when the last one has left a closed queue
+	turns *waiting.Turnstile // of one
+
+	mu     sync.Mutex // guards what follows
+	closed bool
+	taken  int            // that run and wait
+	all    sync.WaitGroup // of taken
 }
 
 // enter waits for the turn. A full or closed queue is workbench.Unavailable; if
 // ctx ends first the command is dropped.
 func (q *commandQueue) enter(ctx context.Context) error {
-	q.mu.Lock()
-	switch {
-	case q.closed || q.running && len(q.waiting) >= workbench.MaxWaiting:
-		q.mu.Unlock()
+	if !q.take() {
 		return workbench.Unavailable
-	case !q.running:
-		q.running = true
-		q.mu.Unlock()
-		return nil
 	}
-	turn := make(chan struct{})
-	q.waiting = append(q.waiting, turn)
-	q.mu.Unlock()
-	select {
-	case <-turn:
-		return nil
-	case <-ctx.Done():
+	if err := q.turns.Enter(ctx); err != nil {
+		q.drop()
+		return err
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for i, w := range q.waiting {
-		if w == turn {
-			q.waiting = append(q.waiting[:i], q.waiting[i+1:]...)
-			return ctx.Err()
-		}
-	}
-	return nil // its turn came at the same moment
+	return nil
 }
 
 func (q *commandQueue) leave() {
+	q.turns.Leave()
+	q.drop()
+}
+
+func (q *commandQueue) take() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) > 0 {
-		close(q.waiting[0])
-		q.waiting = q.waiting[1:]
-		return
+	if q.closed || q.taken > workbench.MaxWaiting { // one of them runs
+		return false
 	}
-	q.running = false
-	if q.idle != nil {
-		close(q.idle)
-		q.idle = nil
-	}
+	q.taken++
+	q.all.Add(1)
+	return true
+}
+
+func (q *commandQueue) drop() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.taken--
+	q.all.Done()
 }
 
 // close takes no more commands and waits for those that were taken.
 func (q *commandQueue) close() {
 	q.mu.Lock()
 	q.closed = true
-	if !q.running {
-		q.mu.Unlock()
-		return
-	}
-	if q.idle == nil {
-		q.idle = make(chan struct{})
-	}
-	idle := q.idle
 	q.mu.Unlock()
-	<-idle
+	q.all.Wait()
 }
 
-// describe names a panic without its content: the runtime's own errors hold no
-// more than indexes and types, any other value gives its type.
-func describe(value any) string {
-	if own, ok := value.(interface {
-		error
-		RuntimeError()
-	}); ok {
-		return own.Error()
-	}
-	return fmt.Sprintf("a %T", value)
-}
+// guard turns a panic of what a turn or a command calls into an error.
+func guard(call func() error) error { return panics.Guard("the personal host", call) }

@@ -18,6 +18,7 @@ import (
 	"plexus/domain/conversations"
 	"plexus/domain/framing"
 	"plexus/domain/nova"
+	"plexus/domain/waiting"
 	"plexus/domain/workbench"
 	"plexus/ports"
 )
@@ -67,7 +68,7 @@ type Host struct {
 
 	group    group
 	commands commandQueue
-	changes  changes
+	changes  waiting.Changes
 	lines    lines // text turns: see text.go and turns.go
 	topics   topics
 
@@ -116,6 +117,7 @@ func New(ctx context.Context, deps Deps, opts Options) (*Host, error) {
 	}
 	h := &Host{deps: deps, opts: opts, endpoints: map[*endpoint]struct{}{}}
 	h.group.host = h
+	h.commands.turns = waiting.NewTurnstile(1)
 	h.group.ctx, h.group.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	h.lines.open = map[string]*line{}
 	if err := h.open(ctx); err != nil {
@@ -178,7 +180,7 @@ func (h *Host) Stop() {
 
 // Changed gives a channel that is closed at the next change. Take it before
 // reading the state, so that no change falls in between.
-func (h *Host) Changed() <-chan struct{} { return h.changes.wait() }
+func (h *Host) Changed() <-chan struct{} { return h.changes.Wait() }
 
 // Input says what a client can hand in now (decision K10).
 func (h *Host) Input() nova.Input {
@@ -243,10 +245,14 @@ func (h *Host) noteCommit(revision uint64, selected string) {
 func (h *Host) announce() {
 	h.mu.Lock()
 	for e := range h.endpoints {
+		if e.holding > 0 {
+			e.held = true
+			continue
+		}
 		e.link.Changed(h.revision + h.unstored)
 	}
 	h.mu.Unlock()
-	h.changes.announce()
+	h.changes.Announce()
 }
 
 // newID is random: prefix and 128 bits.

@@ -65,15 +65,24 @@ func (h *Host) Messages(ctx context.Context, id string, before int64, limit int)
 
 // SearchMessages finds messages with every word of text, the newest first.
 func (h *Host) SearchMessages(ctx context.Context, text string, limit int) ([]ports.FoundMessage, error) {
-	return h.deps.Archive.SearchMessages(ctx, text, limit)
+	found, err := h.deps.Archive.SearchMessages(ctx, text, limit)
+	if err != nil {
+		return nil, fmt.Errorf("search messages: %w", err)
+	}
+	return found, nil
 }
 
 // Sizes says how much is stored.
 func (h *Host) Sizes(ctx context.Context) (ports.PersonalSizes, error) {
-	return h.deps.Archive.PersonalSizes(ctx)
+	sizes, err := h.deps.Archive.PersonalSizes(ctx)
+	if err != nil {
+		return sizes, fmt.Errorf("measure what is kept: %w", err)
+	}
+	return sizes, nil
 }
 
-// SubmitText admits what the owner writes at the page. It is durable on return.
+// SubmitText admits what the owner writes at the page, of which the caller has
+// checked what an input.text has to be. It is durable on return.
 // Errors are workbench.Refusal, or failures of the store.
 func (h *Host) SubmitText(ctx context.Context, conversationID, text string) error {
 	return h.submit(ctx, submission{conversationID: conversationID, text: text})
@@ -184,10 +193,10 @@ func (h *Host) Lists(ctx context.Context) (items []workbench.Item, profile workb
 	return items, profile, nil
 }
 
-// MutateLife changes the lists. The same request ID with the same change has the
+// MutateLife changes the lists; op keeps the bounds of its members. The same request ID with the same change has the
 // same outcome and happens once.
 func (h *Host) MutateLife(ctx context.Context, requestID string, op workbench.LifeOp) (done workbench.LifeOutcome, err error) {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%T %+v", op, op))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", op)) // quoted, so that no text can look like a member
 	fingerprint := hex.EncodeToString(sum[:])
 	err = h.change(ctx, doing(func(tx ports.PersonalTx) (any, error) {
 		outcome, err := h.mutateLife(tx, "page:"+requestID, fingerprint, op)

@@ -23,14 +23,18 @@ const (
 	areaTasks      = "task"
 )
 
+// errDamaged stands for what is wrong with a record: the decoder's own errors
+// quote it.
+var errDamaged = errors.New("it is damaged")
+
 // load decodes a record; ok is false when it is not there.
 func load[T any](tx ports.PersonalView, area, id string) (v T, ok bool, err error) {
 	body, err := tx.Record(area, id)
 	if errors.Is(err, ports.ErrRecordUnknown) {
 		return v, false, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(body, &v)
+	if err == nil && json.Unmarshal(body, &v) != nil {
+		err = errDamaged
 	}
 	if err != nil {
 		return v, false, fmt.Errorf("read %s record: %w", area, err)
@@ -58,8 +62,8 @@ func loadAll[T any](tx ports.PersonalView, area string, limit int) ([]T, error) 
 	}
 	all := make([]T, len(records))
 	for i, r := range records {
-		if err := json.Unmarshal(r.Body, &all[i]); err != nil {
-			return nil, fmt.Errorf("read %s record: %w", area, err)
+		if json.Unmarshal(r.Body, &all[i]) != nil {
+			return nil, fmt.Errorf("read %s record: %w", area, errDamaged)
 		}
 	}
 	return all, nil

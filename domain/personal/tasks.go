@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"plexus/domain/workbench"
 	"plexus/ports"
@@ -87,8 +88,25 @@ func (h *Host) delegate(tx ports.PersonalTx, op workbench.DelegateTask) (any, er
 	if err != nil {
 		return nil, err
 	}
+	if err := makeRoomForTask(tx); err != nil {
+		return nil, err
+	}
 	t := workbench.Delegate(h.newID("task:"), op, c.Generation)
-	return t.Shown(), save(tx, areaTasks, t.ID, t, workbench.MaxTasks)
+	return t.Shown(), save(tx, areaTasks, t.ID, t, 0)
+}
+
+// makeRoomForTask removes the oldest tasks that have ended until there is room
+// for another one. Those that wait stay, and then there may be none.
+func makeRoomForTask(tx ports.PersonalTx) error {
+	tasks, err := loadAll[workbench.Task](tx, areaTasks, workbench.MaxTasks)
+	if err != nil || len(tasks) < workbench.MaxTasks {
+		return err
+	}
+	ended := slices.IndexFunc(tasks, workbench.Task.Ended)
+	if ended < 0 {
+		return workbench.StoreCapacity
+	}
+	return tx.DropRecord(areaTasks, tasks[ended].ID)
 }
 
 // presentation is what a presentation.set answers with.
@@ -112,7 +130,10 @@ func (h *Host) presentationSteps(req request) steps {
 	s.after = func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		e.mode = op.Mode
+		if e.mode != op.Mode {
+			e.mode = op.Mode
+			h.unstored++ // the page is shown it
+		}
 	}
 	s.failed = func() workbench.Refusal { return workbench.PresentationFailed }
 	return s

@@ -301,16 +301,6 @@ func (h *Host) logAdmission(err error) {
 	}
 }
 
-// guard turns a panic into an error.
-func guard(call func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panicked with %s", describe(p))
-		}
-	}()
-	return call()
-}
-
 // mute holds back what is being said in a conversation, and refuses texts, until
 // unmute.
 func (l *lines) mute(id string) {

@@ -116,7 +116,7 @@ func (h *Host) SetRecording(ctx context.Context, on bool) error {
 	h.mu.Lock()
 	h.recording = on
 	h.mu.Unlock()
-	h.changes.announce()
+	h.changes.Announce()
 	return nil
 }
 
