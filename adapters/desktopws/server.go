@@ -1,0 +1,136 @@
+// Package desktopws serves the owner's page as a client of the personal host: the
+// desktop endpoint of the Nova client protocol (nova-personal §1.1 to §1.4,
+// decision K12), over a WebSocket that the owner's page has admitted. Its client
+// is desktop:local and can take tasks over; no frame can say otherwise.
+//
+// Inbound there are two kinds of text frames, at most 16 KiB each:
+// personal.command, and input.text with a request id. Anything else ends the
+// socket with 4003. There is no audio here. Outbound, desktop.capabilities comes
+// first; personal frames may have 8 MiB.
+package desktopws
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"plexus/adapters/wsconn"
+	"plexus/domain/nova"
+	"plexus/domain/personal"
+	"plexus/domain/sessions"
+	"plexus/ports"
+)
+
+// Defaults and limits of the endpoint.
+const (
+	MaxSockets       = 8
+	defaultKeepalive = 20 * time.Second
+	retireLimit      = 500 * time.Millisecond // for a closing handshake
+)
+
+// Host is the personal host: *personal.Host.
+type Host interface {
+	Attach(link ports.PersonalLink, terms personal.Terms) personal.Endpoint
+	Input() nova.Input     // what can be handed in now
+	InputInstance() string // names this process's text input
+}
+
+// Config is the endpoint's settings. The zero value of a number means its default.
+type Config struct {
+	Host      Host
+	Limits    wsconn.Limits
+	Keepalive time.Duration // between two pings; default 20 s
+	Log       *slog.Logger
+}
+
+// Server upgrades requests that somebody else has admitted.
+type Server struct {
+	config  Config
+	tracker *wsconn.Tracker
+	numbers atomic.Uint64
+}
+
+// New builds a server.
+func New(config Config) *Server {
+	if config.Limits == (wsconn.Limits{}) {
+		config.Limits = wsconn.DefaultLimits()
+	}
+	if config.Keepalive == 0 {
+		config.Keepalive = defaultKeepalive
+	}
+	return &Server{config: config, tracker: wsconn.NewTracker(MaxSockets)}
+}
+
+// Serve answers one request, whose Host, Origin and session the caller has
+// judged. It returns at once; over then runs beside the socket: it waits until
+// the session has ended, and returns false when ctx ends first.
+func (s *Server) Serve(w http.ResponseWriter, r *http.Request, over func(ctx context.Context) bool) {
+	if !wsconn.IsUpgrade(r) {
+		w.Header().Set("Upgrade", "websocket")
+		w.Header().Set("Sec-WebSocket-Version", "13")
+		http.Error(w, "This address speaks WebSocket over HTTP/1.1 only.", http.StatusUpgradeRequired)
+		return
+	}
+	if !s.tracker.Reserve() {
+		http.Error(w, "Plexus has no place for this connection now.", http.StatusServiceUnavailable)
+		return
+	}
+	socket, err := wsconn.Upgrade(w, r, wsconn.UpgradeOptions{ReadLimit: nova.MaxText, Limits: s.config.Limits})
+	if err != nil {
+		s.tracker.Release(nil)
+		s.config.Log.Debug("an upgrade failed", "error", err)
+		return
+	}
+	// A goroutine of its own lets net/http's request go; the tracker, which Shutdown
+	// waits for, has its place already.
+	go s.run(socket, over)
+}
+
+// Shutdown refuses new sockets, ends the others with 1001 and waits for them, or
+// for ctx.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.tracker.CloseAll(sessions.Shutdown)
+	if err := s.tracker.Wait(ctx); err != nil {
+		return fmt.Errorf("wait for the page's sockets: %w", err)
+	}
+	return nil
+}
+
+// Sockets counts those that are open or being opened.
+func (s *Server) Sockets() int { return s.tracker.Len() }
+
+// closing is how a socket ends on the wire. A code of 0 cuts it without a close
+// frame; the page then sees 1006.
+type closing struct {
+	code   int
+	reason string // fixed words
+}
+
+// closingOf is the one table from reason to wire. The page erases nothing over
+// 4003, so that every fault of its own has it (nova-personal §1.3).
+func closingOf(reason sessions.CloseReason) closing {
+	switch reason {
+	case sessions.ClientGone, sessions.Finished:
+		return closing{1000, ""}
+	case sessions.Shutdown:
+		return closing{1001, "shutdown"}
+	case sessions.BadWebSocket:
+		return closing{1002, ""}
+	case sessions.InvalidUTF8:
+		return closing{1007, ""}
+	case sessions.MessageTooBig:
+		return closing{1009, ""}
+	case sessions.DeviceRevoked:
+		return closing{4003, "session over"}
+	case sessions.ProtocolFault, sessions.InputOverflow, sessions.FrameStalled:
+		return closing{4003, "client protocol rejected"}
+	case sessions.OutputBudget, sessions.RequiredFrameLost:
+		return closing{4008, "refresh connection"}
+	case sessions.GhostRetired, sessions.WriteFailed, sessions.SlowReader:
+		return closing{}
+	}
+	return closing{1011, ""}
+}
