@@ -122,7 +122,7 @@ func (h *Host) execute(ctx context.Context, req request) (result workbench.Resul
 		}
 		stored, keep := workbench.Stored(req.method, result)
 		if !keep {
-			return nil
+			return errUnchanged // only refusals are not kept: nothing was done
 		}
 		if _, isState := req.op.(workbench.State); isState && result.Error == "" {
 			stored.ReloadRequired = true // its data is composed once this is stored
