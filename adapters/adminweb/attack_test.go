@@ -17,30 +17,41 @@ type route struct {
 	name, method, path string // path is below the session's prefix unless it begins with /
 	open               int    // status of an honest request
 	stream             bool   // wants Sec-Fetch-Site: same-origin
+	upgrade            bool   // wants the exact Origin
 }
 
 func routes() []route {
 	return []route{
-		{"sign-in page", http.MethodGet, "/", http.StatusOK, false},
-		{"health", http.MethodGet, "/healthz", http.StatusOK, false},
-		{"overview", http.MethodGet, "", http.StatusOK, false},
-		{"pairing", http.MethodGet, "pair", http.StatusOK, false},
-		{"devices", http.MethodGet, "devices", http.StatusOK, false},
-		{"extensions", http.MethodGet, "extensions", http.StatusOK, false},
-		{"refused", http.MethodGet, "refused", http.StatusOK, false},
-		{"sessions", http.MethodGet, "sessions", http.StatusOK, false},
-		{"stream", http.MethodGet, "events", http.StatusOK, true},
-		{"invite", http.MethodPost, "pair", http.StatusSeeOther, false},
-		{"pause", http.MethodPost, "phones/pause", http.StatusSeeOther, false},
-		{"allow", http.MethodPost, "extensions/2/allow", http.StatusSeeOther, false},
-		{"remove", http.MethodPost, "extensions/1/remove", http.StatusSeeOther, false},
-		{"forget address", http.MethodPost, "address/forget", http.StatusSeeOther, false},
-		{"remove host", http.MethodPost, "hosts/remove", http.StatusSeeOther, false},
-		{"use model", http.MethodPost, "model/use", http.StatusSeeOther, false},
-		{"sign in", http.MethodPost, "/signin", http.StatusUnauthorized, false}, // with a wrong code
-		{"API", http.MethodGet, "/api/v1/status", http.StatusOK, false},
-		{"API, change", http.MethodPost, "/api/v1/token/rotate", http.StatusOK, false},
-		{"sign out", http.MethodPost, "signout", http.StatusSeeOther, false},
+		{"sign-in page", http.MethodGet, "/", http.StatusOK, false, false},
+		{"health", http.MethodGet, "/healthz", http.StatusOK, false, false},
+		{"overview", http.MethodGet, "", http.StatusOK, false, false},
+		{"pairing", http.MethodGet, "pair", http.StatusOK, false, false},
+		{"devices", http.MethodGet, "devices", http.StatusOK, false, false},
+		{"extensions", http.MethodGet, "extensions", http.StatusOK, false, false},
+		{"refused", http.MethodGet, "refused", http.StatusOK, false, false},
+		{"sessions", http.MethodGet, "sessions", http.StatusOK, false, false},
+		{"stream", http.MethodGet, "events", http.StatusOK, true, false},
+		{"conversations", http.MethodGet, "conversations?q=bridge", http.StatusOK, false, false},
+		{"talk", http.MethodGet, "conversations/chat:main", http.StatusOK, false, false},
+		{"lists", http.MethodGet, "lists/goals", http.StatusOK, false, false},
+		{"desktop", http.MethodGet, "desktop", http.StatusOK, false, true},
+		{"write", http.MethodPost, "conversations/chat:main", http.StatusUnprocessableEntity, false, false}, // nothing
+		{"new chat", http.MethodPost, "conversations", http.StatusSeeOther, false, false},
+		{"clear", http.MethodPost, "conversations/chat:main/clear", http.StatusSeeOther, false, false},
+		{"delete topics", http.MethodPost, "topics/delete", http.StatusSeeOther, false, false},
+		{"remember", http.MethodPost, "conversations/remember", http.StatusSeeOther, false, false},
+		{"profile", http.MethodPost, "lists/about", http.StatusUnprocessableEntity, false, false}, // of another version
+		{"invite", http.MethodPost, "pair", http.StatusSeeOther, false, false},
+		{"pause", http.MethodPost, "phones/pause", http.StatusSeeOther, false, false},
+		{"allow", http.MethodPost, "extensions/2/allow", http.StatusSeeOther, false, false},
+		{"remove", http.MethodPost, "extensions/1/remove", http.StatusSeeOther, false, false},
+		{"forget address", http.MethodPost, "address/forget", http.StatusSeeOther, false, false},
+		{"remove host", http.MethodPost, "hosts/remove", http.StatusSeeOther, false, false},
+		{"use model", http.MethodPost, "model/use", http.StatusSeeOther, false, false},
+		{"sign in", http.MethodPost, "/signin", http.StatusUnauthorized, false, false}, // with a wrong code
+		{"API", http.MethodGet, "/api/v1/status", http.StatusOK, false, false},
+		{"API, change", http.MethodPost, "/api/v1/token/rotate", http.StatusOK, false, false},
+		{"sign out", http.MethodPost, "signout", http.StatusSeeOther, false, false},
 	}
 }
 
@@ -89,19 +100,19 @@ func always(c admission.Cause) func(route) admission.Cause {
 func attacks() []attack {
 	foreign, passes := always(admission.WebOrigin), always("")
 	changesOrStream := func(rt route) admission.Cause {
-		if rt.method == http.MethodPost || rt.stream || rt.api() {
+		if rt.method == http.MethodPost || rt.stream || rt.upgrade || rt.api() {
 			return admission.WebOrigin
 		}
 		return ""
 	}
 	streamOrAPI := func(rt route) admission.Cause {
-		if rt.stream || rt.api() {
+		if rt.stream || rt.upgrade || rt.api() {
 			return admission.WebOrigin
 		}
 		return ""
 	}
 	stream := func(rt route) admission.Cause {
-		if rt.stream {
+		if rt.stream || rt.upgrade {
 			return admission.WebOrigin
 		}
 		return ""
@@ -183,6 +194,11 @@ func (st *stage) request(rt route, b *browser) *http.Request {
 		r = st.form(path, url.Values{"code": {"wrong"}})
 	case rt.stream:
 		r.Header.Set("Sec-Fetch-Mode", "cors")
+	case rt.upgrade:
+		r.Header.Set("Sec-Fetch-Mode", "websocket")
+		r.Header.Set("Origin", "http://"+address)
+		r.Header.Set("Upgrade", "websocket")
+		r.Header.Set("Connection", "Upgrade")
 	}
 	r.AddCookie(b.cookie)
 	return r

@@ -22,6 +22,7 @@ import (
 	"plexus/domain/admission"
 	"plexus/domain/host"
 	"plexus/domain/pairing"
+	"plexus/domain/personal"
 	"plexus/domain/secret"
 	"plexus/ports"
 	"plexus/web"
@@ -42,6 +43,9 @@ type stage struct {
 	sessions *memory.PageSessions
 	door     *fakeDoor
 	machine  *fakeMachine
+	personal *personal.Host
+	model    *memory.ScriptedModel
+	desktop  *fakeDesktop
 	log      *logged
 
 	mu  sync.Mutex
@@ -67,11 +71,13 @@ func newStage(t *testing.T, change ...func(*host.ClientOptions)) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
+	st.startPersonal(logger)
 	st.site, err = New(Config{
 		Phones: st.clients, Extensions: st.door, Machine: st.machine, Sessions: st.sessions, SignIn: NewSignIn(st.clock, rand.Reader),
 		QR: fakeQR, Words: web.English(), Now: st.clock, Random: rand.Reader, Log: logger,
 		Changed: []func() <-chan struct{}{st.clients.Changed},
 		API:     http.HandlerFunc(answerCommand), Master: secret.New(masterText).Hash(),
+		Personal: st.personal, RecordingFixedBy: "conversations.record_browser in config.toml", Desktop: st.desktop,
 	})
 	if err != nil {
 		t.Fatal(err)
