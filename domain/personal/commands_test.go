@@ -300,7 +300,7 @@ func TestTheResultComesBeforeTheChange(t *testing.T) {
 		}{
 			{"conversations.create", `{"title":"A"}`, "result changed", "changed"},
 			{"conversations.select", `{"id":"unknown"}`, "result changed", "changed"}, // its receipt was stored
-			{"presentation.set", `{"mode":"orb"}`, "result changed", "changed changed"},
+			{"presentation.set", `{"mode":"orb"}`, "result changed", "changed changed changed"},
 			{"feed.action", `{"id":"f1","action":"nonsense"}`, "result changed", "changed"},
 			{"state", `{}`, "result", "changed"}, // the state is in the result
 			{"tasks.list", `{}`, "result", ""},

@@ -40,7 +40,7 @@ func staged(t *testing.T, test func(s *stage), adjust ...func(*personal.Deps, *p
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{T: t, store: memory.NewPersonal(), model: &model{}}
 		s.deps = personal.Deps{
-			Store: s.store, Archive: s.store, Settings: &memory.Settings{}, Model: s.model,
+			Store: s.store, Archive: s.store, Settings: memory.NewSettings(), Model: s.model,
 			Random: rand.NewChaCha8([32]byte{1}), Now: time.Now,
 			Within: context.WithTimeout,
 			After:  func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop },

@@ -129,11 +129,10 @@ func (h *Host) presentationSteps(req request) steps {
 	s.before = h.reserving(req)
 	s.after = func() {
 		h.mu.Lock()
-		defer h.mu.Unlock()
-		if e.mode != op.Mode {
-			e.mode = op.Mode
-			h.unstored++ // the page is shown it
-		}
+		e.mode = op.Mode
+		h.unstored++ // the page is shown it
+		h.mu.Unlock()
+		h.announce()
 	}
 	s.failed = func() workbench.Refusal { return workbench.PresentationFailed }
 	return s
