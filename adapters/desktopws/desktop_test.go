@@ -178,7 +178,7 @@ func TestWhatEndsASocket(t *testing.T) {
 		}
 		p.closes(1001)
 		synctest.Wait()
-		peer, response := wstest.Pipe(st, wstest.UpgradeRequest("127.0.0.1:9010", "/"))
+		peer, response := wstest.Pipe(st, upgrade())
 		if peer != nil || response.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("an upgrade after the shutdown: %d", response.StatusCode)
 		}
@@ -193,7 +193,7 @@ func TestEightSocketsAndNoMore(t *testing.T) {
 				first = p
 			}
 		}
-		peer, response := wstest.Pipe(st, wstest.UpgradeRequest("127.0.0.1:9010", "/"))
+		peer, response := wstest.Pipe(st, upgrade())
 		if peer != nil || response.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("the ninth was answered %d", response.StatusCode)
 		}
@@ -208,10 +208,25 @@ func TestEightSocketsAndNoMore(t *testing.T) {
 
 func TestAPlainGetIsToldToUpgrade(t *testing.T) {
 	inFakeTime(t, &fakeHost{}, func(t *testing.T, st *stage) {
-		r := wstest.UpgradeRequest("127.0.0.1:9010", "/")
+		r := upgrade()
 		r.Header.Del("Upgrade")
 		if _, response := wstest.Pipe(st, r); response.StatusCode != http.StatusUpgradeRequired || response.Header.Get("Upgrade") != "websocket" {
 			t.Errorf("answered %d", response.StatusCode)
+		}
+	})
+}
+
+func TestOnlyThePageItselfOpensASocket(t *testing.T) {
+	inFakeTime(t, &fakeHost{}, func(t *testing.T, st *stage) {
+		for _, origins := range [][]string{
+			nil, {""}, {"null"}, {"http://127.0.0.1:9011"}, {"https://127.0.0.1:9010"}, {"http://localhost:9010"}, {"http://evil.example"},
+			{"chrome-extension://aaaa"}, {"http://127.0.0.1:9010", "http://127.0.0.1:9010"},
+		} {
+			r := upgrade()
+			r.Header["Origin"] = origins
+			if peer, response := wstest.Pipe(st, r); peer != nil || response.StatusCode != http.StatusForbidden {
+				t.Errorf("%q was answered %d", origins, response.StatusCode)
+			}
 		}
 	})
 }
@@ -220,7 +235,7 @@ func TestAPlainGetIsToldToUpgrade(t *testing.T) {
 func TestASilentPageIsRetired(t *testing.T) {
 	inFakeTime(t, &fakeHost{}, func(t *testing.T, st *stage) {
 		alive := st.connect() // answers pings
-		peer, _ := wstest.Pipe(st, wstest.UpgradeRequest("127.0.0.1:9010", "/"))
+		peer, _ := wstest.Pipe(st, upgrade())
 		began := time.Now()
 		for {
 			if _, err := peer.ReadFrame(); err != nil {
@@ -250,7 +265,7 @@ func TestLanesAndOutputAreBounded(t *testing.T) {
 		p.closes(4003)
 	})
 	inFakeTime(t, &fakeHost{}, func(t *testing.T, st *stage) {
-		peer, _ := wstest.Pipe(st, wstest.UpgradeRequest("127.0.0.1:9010", "/"))
+		peer, _ := wstest.Pipe(st, upgrade())
 		st.peers = append(st.peers, peer)
 		synctest.Wait() // the writer is stuck with desktop.capabilities
 		for range maxWaitingFrames + 1 {
@@ -271,7 +286,7 @@ func TestLanesAndOutputAreBounded(t *testing.T) {
 // A caption that has grown replaces the one that still waits; finals are all told.
 func TestCaptionsThatWaitGrow(t *testing.T) {
 	inFakeTime(t, &fakeHost{}, func(t *testing.T, st *stage) {
-		peer, _ := wstest.Pipe(st, wstest.UpgradeRequest("127.0.0.1:9010", "/"))
+		peer, _ := wstest.Pipe(st, upgrade())
 		st.peers = append(st.peers, peer)
 		synctest.Wait() // the writer is stuck with desktop.capabilities
 		caption := nova.Caption{TurnID: "1", Role: nova.Assistant, ConversationID: "chat:main"}

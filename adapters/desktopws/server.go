@@ -64,14 +64,17 @@ func New(config Config) *Server {
 	return &Server{config: config, tracker: wsconn.NewTracker(MaxSockets)}
 }
 
-// Serve answers one request, whose Host, Origin and session the caller has
-// judged. It returns at once; over then runs beside the socket: it waits until
+// Serve answers one request, whose Host and session the caller has judged. It returns at once; over then runs beside the socket: it waits until
 // the session has ended, and returns false when ctx ends first.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, over func(ctx context.Context) bool) {
 	if !wsconn.IsUpgrade(r) {
 		w.Header().Set("Upgrade", "websocket")
 		w.Header().Set("Sec-WebSocket-Version", "13")
 		http.Error(w, "This address speaks WebSocket over HTTP/1.1 only.", http.StatusUpgradeRequired)
+		return
+	}
+	if !s.AcceptsOrigin(r) {
+		http.Error(w, "forbidden", http.StatusForbidden)
 		return
 	}
 	if !s.tracker.Reserve() {
@@ -87,6 +90,14 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, over func(ctx con
 	// A goroutine of its own lets net/http's request go; the tracker, which Shutdown
 	// waits for, has its place already.
 	go s.run(socket, over)
+}
+
+// AcceptsOrigin reports whether r comes from a page of the Host that it asks. The
+// caller has judged that too; a WebSocket is what any site may try to open, so it
+// does not hang on one check.
+func (s *Server) AcceptsOrigin(r *http.Request) bool {
+	origins := r.Header.Values("Origin")
+	return len(origins) == 1 && r.Host != "" && origins[0] == "http://"+r.Host
 }
 
 // Shutdown refuses new sockets, ends the others with 1001 and waits for them, or

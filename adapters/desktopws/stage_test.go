@@ -150,6 +150,13 @@ func (st *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
+// upgrade is how the page asks for its socket.
+func upgrade() *http.Request {
+	r := wstest.UpgradeRequest("127.0.0.1:9010", "/s/x/desktop")
+	r.Header.Set("Origin", "http://127.0.0.1:9010")
+	return r
+}
+
 // page is a client whose own goroutine takes whatever comes and answers pings.
 type page struct {
 	*wstest.Peer
@@ -171,7 +178,7 @@ func (st *stage) connect() *page {
 
 func (st *stage) dial() *page {
 	st.t.Helper()
-	peer, response := wstest.Pipe(st, wstest.UpgradeRequest("127.0.0.1:9010", "/s/x/desktop"))
+	peer, response := wstest.Pipe(st, upgrade())
 	if peer == nil {
 		st.t.Fatalf("the upgrade was answered %d", response.StatusCode)
 	}
