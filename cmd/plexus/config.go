@@ -48,9 +48,9 @@ type config struct {
 	modelPlainHTTP bool
 	recognizer     recognizerSettings
 	recordBrowser  bool
-	recordFixed    bool // outside the page
-	topics         int  // kept at most
-	topicDays      int  // for how many an untouched topic is kept
+	recordFrom     string // where recordBrowser is set; "": nowhere, and the page decides
+	topics         int    // kept at most
+	topicDays      int    // for how many an untouched topic is kept
 	legacyExpiry   bool
 	remoteAdmin    bool
 	limits         limits
@@ -169,7 +169,7 @@ func apply(c *config, s setting, where string, values []string) []error {
 		c.publicFrom = where
 	}
 	if s.key == keyRecord && len(values) > 0 {
-		c.recordFixed = true
+		c.recordFrom = where
 	}
 	var problems []error
 	for _, value := range values {

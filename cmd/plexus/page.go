@@ -11,6 +11,7 @@ import (
 
 	"plexus/adapters/adminapi"
 	"plexus/adapters/adminweb"
+	"plexus/adapters/desktopws"
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/qr"
 	"plexus/domain/host"
@@ -67,7 +68,9 @@ func (i *instance) pageConfig(ctx context.Context, h *host.Host) (adminweb.Confi
 			return matrix, err
 		},
 		Words: web.English(), Now: time.Now, Random: rand.Reader, Log: i.log,
-		Changed: []func() <-chan struct{}{i.clients.Changed, h.Changed, m.Changed},
+		Changed:  []func() <-chan struct{}{i.clients.Changed, h.Changed, m.Changed, i.personal.Changed},
+		Personal: i.personal, RecordingFixedBy: i.opts.config.recordFrom,
+		Desktop: desktopws.New(desktopws.Config{Host: i.personal, Log: i.log}),
 	}
 	if runtime.GOOS == "linux" {
 		cfg.PeerIsOurs = hostfiles.TCPPeerIsOursOrRoot // elsewhere nobody can tell

@@ -39,7 +39,7 @@ func newPersonal(ctx context.Context, cfg config, services *services, store *sto
 	p, err := personal.New(ctx, deps, personal.Options{
 		InputInstanceID: newUUID(), Language: answers.Language(cfg.language), TimeZone: timeZone(), MaxPrompt: cfg.limits.prompt,
 		MaxTopics: cfg.topics, TopicAge: time.Duration(cfg.topicDays) * 24 * time.Hour,
-		Record: cfg.recordBrowser, RecordFixed: cfg.recordFixed,
+		Record: cfg.recordBrowser, RecordFixed: cfg.recordFrom != "",
 	})
 	if err != nil {
 		return nil, fmt.Errorf("building the host: %w", err)
