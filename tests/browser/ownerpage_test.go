@@ -37,7 +37,7 @@ type ownerPage struct {
 	clients *host.Clients
 }
 
-func startOwnerPage(t *testing.T) *ownerPage {
+func startOwnerPage(t *testing.T, change ...func(*adminweb.Config)) *ownerPage {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	h, err := host.New(host.Deps{Extensions: memory.NewExtensions(), Token: noToken{}, Now: time.Now, Log: log}, host.Options{TokenHash: admission.HashKey("token")})
@@ -52,12 +52,16 @@ func startOwnerPage(t *testing.T) *ownerPage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site, err := adminweb.New(adminweb.Config{
+	cfg := adminweb.Config{
 		Phones: clients, Extensions: h, Machine: plainMachine{}, Sessions: memory.NewPageSessions(),
 		SignIn: adminweb.NewSignIn(time.Now, rand.Reader), Words: web.English(), Now: time.Now, Random: rand.Reader, Log: log,
 		QR:      func(text string) ([][]bool, error) { return qr.Encode(text) },
 		Changed: []func() <-chan struct{}{h.Changed, clients.Changed},
-	})
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	site, err := adminweb.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,10 +238,7 @@ func TestOwnerPageWithoutScript(t *testing.T) {
 	o := startOwnerPage(t)
 	o.knock("b")
 	p := launch(t, extensionDir).open("about:blank#")
-	p.do(func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
-		_, err := cdp.Call(ctx, target, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
-		return chromedp.Void{}, err
-	})
+	p.forbidScript()
 	code, err := o.site.SignIn.Code()
 	if err != nil {
 		t.Fatal(err)
@@ -325,4 +326,13 @@ func TestOtherPagesCannotReachTheOwnerPage(t *testing.T) {
 	if !seen[admission.WebOrigin] || !seen[admission.WrongHost] {
 		t.Errorf("refused for %v", seen)
 	}
+}
+
+// forbidScript lets no page run its own script any more; the test's still does.
+func (p *page) forbidScript() {
+	p.t.Helper()
+	p.do(func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
+		_, err := cdp.Call(ctx, target, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		return chromedp.Void{}, err
+	})
 }

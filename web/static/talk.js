@@ -67,7 +67,9 @@
     if (key !== shown) said.textContent = "";
     shown = key;
     if (m.final) {
-      said.textContent = m.full_text ?? said.textContent;
+      // One without words takes away what was shown.
+      if (m.full_text || m.text) said.textContent = m.full_text ?? joined(said.textContent, m.text);
+      else answer.hidden = true;
       return;
     }
     const low = atBottom();
@@ -76,10 +78,12 @@
     if (low) scrollTo(0, document.documentElement.scrollHeight);
   }
 
-  // joined puts the end of a text to what is known of it.
+  // joined puts the end of a text to what is known of it. What came in between, if
+  // it came too fast, is seen when the answer is whole.
   function joined(known, end) {
     const at = known.lastIndexOf(end.slice(0, 40));
-    return at < 0 ? end : known.slice(0, at) + end;
+    if (at >= 0) return known.slice(0, at) + end;
+    return known && !end.startsWith(known) ? known + " … " + end : end;
   }
 
   const atBottom = () => innerHeight + scrollY > document.documentElement.scrollHeight - 80;

@@ -1,0 +1,108 @@
+package browser
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"plexus/adapters/adminweb"
+	"plexus/adapters/desktopws"
+	"plexus/adapters/memory"
+	"plexus/domain/personal"
+)
+
+// withPersonalHost gives the page a personal host on a store in memory.
+func withPersonalHost(t *testing.T, model *memory.ScriptedModel) (*personal.Host, func(*adminweb.Config)) {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	store := memory.NewPersonal()
+	h, err := personal.New(t.Context(), personal.Deps{
+		Store: store, Archive: store, Settings: memory.NewSettings(), Model: model, Random: rand.Reader, Now: time.Now,
+		Within: context.WithTimeout, After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, Log: log,
+	}, personal.Options{InputInstanceID: "22222222-2222-4222-8222-222222222222", Record: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.Stop)
+	return h, func(cfg *adminweb.Config) {
+		cfg.Personal, cfg.Desktop = h, desktopws.New(desktopws.Config{Host: h, Log: log})
+	}
+}
+
+// TestOwnerPageTalks: what is written goes over the socket, the answer is seen
+// while it grows, longer than a caption holds, and then stands in the page.
+func TestOwnerPageTalks(t *testing.T) {
+	pieces := make([]string, 60)
+	for i := range pieces {
+		pieces[i] = fmt.Sprintf("Sentence %d of the answer. ", i)
+	}
+	half := make(chan struct{})
+	model := &memory.ScriptedModel{Pieces: pieces, Wait: func(ctx context.Context, n int) error {
+		if n != len(pieces)/2 {
+			time.Sleep(40 * time.Millisecond) // as a model speaks
+			return nil
+		}
+		select {
+		case <-half:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}}
+	h, with := withPersonalHost(t, model)
+	o := startOwnerPage(t, with)
+	p := o.enter(launch(t, extensionDir))
+	p.click(`nav a[href$="/conversations"]`)
+	p.waitText("h1", "Conversations")
+	p.click(`[data-conversation="chat:main"] a`)
+	p.wait(`document.querySelector("#write")`)
+	p.eval("window.kept = true")
+	p.typeText("#text", "Tell me everything.\r")
+	p.wait(`document.querySelector(".message.mine .words")?.innerText === "Tell me everything." && document.querySelector("#text").value === ""`)
+	p.wait(`!document.querySelector("#answer").hidden && document.querySelector("#answer-text").innerText.includes("Sentence 25 of")`)
+	grown, _ := p.eval(`document.querySelector("#answer-text").textContent`).(string)
+	if !strings.HasPrefix(grown, "Sentence 0 of the answer. Sentence 1 of") {
+		t.Errorf("while it grows the answer begins with %.60q", grown)
+	}
+	close(half)
+	p.wait(`document.querySelector("#answer").hidden && document.querySelector(".message:not(.mine) .words")?.innerText.endsWith("Sentence 59 of the answer.")`)
+	if p.eval("window.kept") != true {
+		t.Error("the page was loaded again")
+	}
+	// From the phone's side: the page shows it by itself.
+	if err := h.SubmitText(t.Context(), "chat:main", "And from elsewhere?"); err != nil {
+		t.Fatal(err)
+	}
+	p.wait(`document.querySelectorAll(".message.mine").length === 2 && document.querySelectorAll(".talk .message").length === 4`)
+	if got := p.faults(); got != "" {
+		t.Errorf("faults:\n%s", got)
+	}
+}
+
+// TestOwnerPageTalksWithoutScript: the forms do.
+func TestOwnerPageTalksWithoutScript(t *testing.T) {
+	_, with := withPersonalHost(t, &memory.ScriptedModel{Pieces: []string{"In 1932."}})
+	o := startOwnerPage(t, with)
+	p := o.enter(launch(t, extensionDir))
+	p.forbidScript()
+	p.do(chromedp.Navigate(p.eval("location.href").(string) + "conversations/chat:main"))
+	p.wait(`document.querySelector("#write")`)
+	p.typeText("#text", "When did it open?")
+	p.click("#write button")
+	p.wait(`document.querySelector(".message.mine .words")?.innerText === "When did it open?"`)
+	p.do(chromedp.Reload())
+	p.wait(`document.querySelector(".message:not(.mine, #answer) .words")?.innerText === "In 1932."`)
+	p.do(chromedp.Navigate(strings.Replace(p.eval("location.href").(string), "conversations/chat:main", "lists", 1)))
+	p.wait(`document.querySelector("#title")`)
+	p.typeText("#title", "Buy flour\r")
+	p.wait(`document.querySelector("[data-item] .strong")?.innerText === "Buy flour"`)
+	p.click("[data-item] button")
+	p.wait(`document.querySelector(".closed .strong")?.innerText === "Buy flour"`)
+}
