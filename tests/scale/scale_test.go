@@ -29,9 +29,9 @@ import (
 
 // What is stored: 5,000 topics with 100,000 messages, and one chat with as many.
 const (
-	topics   = 5_000
+	topics   = 5_000 / share
 	perTopic = 20
-	inChat   = 100_000
+	inChat   = 100_000 / share
 	texts    = 200 // that are admitted on top of it
 )
 
