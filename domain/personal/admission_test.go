@@ -93,6 +93,8 @@ func TestACommandWhoseConnectionEndsWhileItWaitsIsDropped(t *testing.T) {
 	staged(t, func(s *stage) {
 		running, waiting, gone := s.phone(), s.phone(), s.phone()
 		free := s.stall()
+		go s.put("other", "busy", true) // the store is at work: the command that runs has to wait for it
+		synctest.Wait()
 		ctx, cancel := context.WithCancel(s.Context())
 		ran := make(chan error, 1)
 		go func() { ran <- running.Deliver(ctx, command("r", "conversations.create", `{"title":"Running"}`)) }()
@@ -182,6 +184,7 @@ func TestDamagedRecordsStopNothingElse(t *testing.T) {
 		{"feed", "f1", `{"id":"f1","title":` + secret, "feed.action", `{"id":"f1","action":"open"}`, workbench.Unavailable},
 		{"feed", "f1", `["` + secret + `"]`, "conversations.open_feed", `{"feed_id":"f1"}`, workbench.Unavailable},
 		{"todo", "t1", `{"version":"` + secret + `"}`, "state", `{}`, workbench.Unavailable},
+		{"todo", "t1", `{"id":"t1","updated_at":"` + secret + `"}`, "life.mutate", `{"op":"undo_create","id":"t1","expected_version":1}`, workbench.Unavailable},
 		{"profile", "owner", `{"about":12345678,"version":0}`, "life.mutate", `{"op":"profile","about":"a","expected_version":0}`, workbench.Unavailable},
 		{"life_result", "r", secret, "life.mutate", todo, workbench.Unavailable},
 		{"receipt", "r", `{"payload":"` + secret + `"}`, "conversations.select", `{"id":"chat:main"}`, workbench.Unavailable},

@@ -181,12 +181,12 @@ func TestThePageAndPhonesChangeTheSameLists(t *testing.T) {
 // What is printed side by side must not pass for the same change.
 func TestChangesOfTheListsAreToldApart(t *testing.T) {
 	staged(t, func(s *stage) {
-		if _, err := s.MutateLife(s.Context(), "p", workbench.CreateItem{Kind: workbench.Idea, Title: "a", Note: "b"}); err != nil {
+		if _, err := s.MutateLife(s.Context(), "p", workbench.CreateItem{Kind: workbench.Idea, Title: "a", Note: "b Note:c"}); err != nil {
 			s.Fatal(err)
 		}
 		for _, op := range []workbench.LifeOp{
-			workbench.CreateItem{Kind: workbench.Idea, Title: "a Note:b"},
-			workbench.CreateItem{Kind: workbench.Idea, Title: "a Note:b GoalID: Due: Criteria:}"},
+			workbench.CreateItem{Kind: workbench.Idea, Title: "a Note:b", Note: "c"},
+			workbench.CreateItem{Kind: workbench.Idea, Title: "a", Note: "b"},
 			workbench.ConvertIdea{ID: "a", Target: workbench.Todo},
 		} {
 			if _, err := s.MutateLife(s.Context(), "p", op); !errors.Is(err, workbench.RequestIDConflict) {

@@ -12,7 +12,8 @@ import (
 
 // behaviours are the numbered promises of the host. NERVE, by letter: codec,
 // query, responses, behaviour, handshake, files, upstream, interoperability.
-// N is the Nova client protocol, as far as it needs no voice and no agent.
+// N is the Nova client protocol and P its personal host, as far as they need no
+// voice, no agent, no memory and no sources.
 func behaviours() []string {
 	var ids []string
 	for _, list := range []struct {
@@ -20,7 +21,8 @@ func behaviours() []string {
 		first, last int
 	}{
 		{"C", 1, 7}, {"Q", 1, 4}, {"R", 1, 2}, {"B", 1, 49}, {"H", 1, 20}, {"F", 1, 5}, {"U", 1, 5}, {"X", 1, 2},
-		{"N", 1, 45}, {"N", 65, 77}, {"N", 87, 89},
+		{"N", 1, 46}, {"N", 53, 59}, {"N", 65, 82}, {"N", 87, 89},
+		{"P", 1, 3}, {"P", 5, 8}, {"P", 10, 14}, {"P", 43, 53}, {"P", 55, 56}, {"P", 59, 76}, {"P", 78, 79}, {"P", 81, 82},
 	} {
 		for n := list.first; n <= list.last; n++ {
 			ids = append(ids, fmt.Sprint(list.letter, n))
@@ -43,7 +45,7 @@ func TestEveryBehaviourHasATestThatCarriesItsNumber(t *testing.T) {
 	}
 }
 
-var testID = regexp.MustCompile(`^Test((?:[CQRBHFUXN][0-9]+_)+)`)
+var testID = regexp.MustCompile(`^Test((?:[CQRBHFUXNP][0-9]+_)+)`)
 
 // carriedIDs maps the behaviour numbers at the start of a file's test names to
 // the test. TestB1_B2_Echo carries two. A test without a body carries nothing.
@@ -71,6 +73,7 @@ func TestTheNameCheckReads(t *testing.T) {
 func TestB15_Stalls(t *testing.T) { t.Log() }
 func TestB1_B2_Echo(t *testing.T) { t.Log() }
 func TestB3_Empty(t *testing.T) {}
+func TestP43_N46_Fresh(t *testing.T) { t.Log() }
 func TestB4(t *testing.T) { t.Log() }
 func TestB5x_No(t *testing.T) { t.Log() }
 func (x) TestB6_Method(t *testing.T) { t.Log() }
@@ -80,10 +83,10 @@ func BenchmarkB7_No(b *testing.B) { b.Log() }
 		t.Fatal(err)
 	}
 	got := slices.Sorted(maps.Keys(carriedIDs(s)))
-	if want := []string{"B1", "B15", "B2"}; !slices.Equal(got, want) {
+	if want := []string{"B1", "B15", "B2", "N46", "P43"}; !slices.Equal(got, want) {
 		t.Errorf("read %v, want %v", got, want)
 	}
-	if n := len(behaviours()); n != 155 {
-		t.Errorf("%d behaviours, want 155", n)
+	if n := len(behaviours()); n != 215 {
+		t.Errorf("%d behaviours, want 215", n)
 	}
 }
