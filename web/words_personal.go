@@ -4,7 +4,7 @@ func (w *Words) talk() {
 	w.Conversations, w.Lists = "Conversations", "Lists"
 	w.ConversationsLead = "Everything that was said here, on your phone and in the browser. It stays on this machine."
 	w.SearchLabel, w.SearchButton, w.SearchHint = "Search all messages", "Search", "Search all messages"
-	w.SearchNothing, w.SearchNothingLead = "No message has all these words", "Try fewer words, or the beginning of the list."
+	w.SearchNothing, w.SearchNothingLead = "No message has all these words", "Try fewer words, or other ones."
 	w.SearchFor, w.SearchMost, w.SearchEnd = "Messages with “%s”", "There may be more. Add a word to narrow it down.", "Show all conversations"
 	w.NewChat, w.NewChatTitle, w.NewChatHint = "New chat", "Title of the new chat", "Title, if you like"
 	w.NoOthers, w.NoOthersLead = "No other conversation yet", "Ask something in the browser's side panel and it becomes a topic, or start a chat."
