@@ -15,6 +15,7 @@ import (
 	"plexus/domain/nova"
 	"plexus/domain/personal"
 	"plexus/domain/workbench"
+	"plexus/ports"
 )
 
 // knownMethods are those of nova-personal §1.5.
@@ -93,7 +94,10 @@ func TestACommandWhoseConnectionEndsWhileItWaitsIsDropped(t *testing.T) {
 	staged(t, func(s *stage) {
 		running, waiting, gone := s.phone(), s.phone(), s.phone()
 		free := s.stall()
-		go s.put("other", "busy", true) // the store is at work: the command that runs has to wait for it
+		busy := make(chan error, 1) // the store is at work: the command that runs has to wait for it
+		go func() {
+			busy <- s.store.Update(s.Context(), func(ports.PersonalTx) error { return nil })
+		}()
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(s.Context())
 		ran := make(chan error, 1)
@@ -110,6 +114,9 @@ func TestACommandWhoseConnectionEndsWhileItWaitsIsDropped(t *testing.T) {
 			s.Errorf("one that came too late: %v", err)
 		}
 		free()
+		if err := <-busy; err != nil {
+			s.Fatal(err)
+		}
 		// What has begun is seen through.
 		if err := <-ran; err != nil {
 			s.Errorf("the one that ran: %v", err)
