@@ -56,14 +56,18 @@ func (d *fakeDesktop) Shutdown(context.Context) error {
 // answered waits until the host has answered what was asked in a conversation.
 func (st *stage) answered(id string) {
 	st.t.Helper()
-	for range 500 {
+	for patience := time.After(10 * time.Second); ; {
+		next := st.personal.Changed()
 		list, err := st.personal.Messages(st.t.Context(), id, 0, 1)
 		if err == nil && len(list) == 1 && list[0].Role == conversations.Assistant {
 			return
 		}
-		time.Sleep(2 * time.Millisecond)
+		select {
+		case <-next:
+		case <-patience:
+			st.t.Fatal("the host did not answer")
+		}
 	}
-	st.t.Fatal("the host did not answer")
 }
 
 // A chat is begun, written in, searched, cleared and deleted without script.

@@ -44,9 +44,8 @@ func TestOwnerPageTalks(t *testing.T) {
 		pieces[i] = fmt.Sprintf("Sentence %d of the answer. ", i)
 	}
 	half := make(chan struct{})
-	model := &memory.ScriptedModel{Pieces: pieces, Wait: func(ctx context.Context, n int) error {
+	model := &memory.ScriptedModel{Pieces: pieces, Rate: 25, Wait: func(ctx context.Context, n int) error {
 		if n != len(pieces)/2 {
-			time.Sleep(40 * time.Millisecond) // as a model speaks
 			return nil
 		}
 		select {
