@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"plexus/domain/answers"
@@ -161,29 +162,88 @@ func (h *Host) generate(ctx context.Context, t *turn, m material) (string, error
 		Text: t.message.Text, Results: m.results, History: history,
 		Background: answers.Quote{Title: m.about.Title, URL: m.about.URL, Text: m.about.Text},
 	}, h.language(t.language), h.opts.MaxPrompt)
-	var said strings.Builder
-	var shown time.Time
+	said := speech{host: h, turn: t}
 	err := guard(func() error {
 		return h.deps.Model.Generate(ctx, ports.Prompt{System: prompt.System, User: prompt.User, History: prompt.History}, func(piece string) error {
-			if said.Len()+len(piece) > maxAnswer {
-				return errTooLong
-			}
-			said.WriteString(strings.ToValidUTF8(piece, "\uFFFD"))
-			if now := h.deps.Now(); now.Sub(shown) >= captionEvery || now.Before(shown) {
-				shown = now
-				sofar := said.String()
-				h.lines.ifLive(t, func() {
-					t.halfShown = true
-					h.caption(t.caption(sofar, false))
-				})
+			if err := said.add(piece); err != nil {
+				return err
 			}
 			return ctx.Err()
 		})
 	})
+	said.end()
 	if err == nil && strings.TrimSpace(said.String()) == "" {
 		err = ports.ErrModelEmpty
 	}
 	return said.String(), err
+}
+
+// speech is an answer while it is being made. Clients see it grow, at most every
+// captionEvery, and never later than that.
+type speech struct {
+	host *Host
+	turn *turn
+
+	mu    sync.Mutex
+	text  strings.Builder
+	shown time.Time
+	stop  func() bool // of the showing that is due; nil: none is
+	ended bool
+}
+
+func (s *speech) add(piece string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.text.Len()+len(piece) > maxAnswer {
+		return errTooLong
+	}
+	s.text.WriteString(strings.ToValidUTF8(piece, "\uFFFD"))
+	if s.stop != nil {
+		return nil
+	}
+	now := s.host.deps.Now()
+	if since := now.Sub(s.shown); 0 <= since && since < captionEvery {
+		s.stop = s.host.deps.After(captionEvery-since, s.late)
+	} else {
+		s.show(now)
+	}
+	return nil
+}
+
+// late shows what came since the last showing.
+func (s *speech) late() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stop = nil
+	if !s.ended {
+		s.show(s.host.deps.Now())
+	}
+}
+
+// show is called with mu held.
+func (s *speech) show(now time.Time) {
+	s.shown = now
+	s.host.lines.ifLive(s.turn, func() {
+		s.turn.halfShown = true
+		s.host.caption(s.turn.caption(s.text.String(), false))
+	})
+}
+
+// end shows nothing any more.
+func (s *speech) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	if s.stop != nil {
+		s.stop()
+	}
+}
+
+// String is what was said.
+func (s *speech) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
 
 var errTooLong = errors.New("the answer is too long")

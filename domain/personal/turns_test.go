@@ -1,8 +1,11 @@
 package personal_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
@@ -62,6 +65,32 @@ func TestP44_TurnsOfOneConversationInOrderOthersBeside(t *testing.T) {
 		got := s.messages(other)
 		if len(got) != 4 || got[2].Text != "first" || got[3].Text != "answer to text 2" {
 			t.Fatalf("order: %+v", got)
+		}
+	})
+}
+
+func TestWhatAPausingModelHasSaidIsShownInTime(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone := s.phone()
+		s.model.then(func(ctx context.Context, emit func(string) error) error {
+			if err := errors.Join(emit("One "), emit("two "), emit("three")); err != nil {
+				return err
+			}
+			<-time.After(time.Minute)
+			return nil
+		})
+		phone.say("t1", "chat:main", "Count")
+		<-time.After(99 * time.Millisecond)
+		if shown := got[nova.Caption](phone); shown[len(shown)-1].Text != "One " {
+			t.Fatalf("at once: %+v", shown)
+		}
+		<-time.After(time.Millisecond)
+		if shown := got[nova.Caption](phone); len(shown) != 1 || shown[0].Text != "One two three" || shown[0].Final {
+			t.Fatalf("after the pause: %+v", shown)
+		}
+		<-time.After(time.Minute)
+		if shown := got[nova.Caption](phone); len(shown) != 1 || !shown[0].Final {
+			t.Fatalf("at the end: %+v", shown)
 		}
 	})
 }
