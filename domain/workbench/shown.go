@@ -277,7 +277,7 @@ func showFeed(f FeedItem) *ShownFeed {
 		ActionLabel: f.ActionLabel,
 	}
 	for _, m := range f.MemoryRefs {
-		shown.MemoryRefs = append(shown.MemoryRefs, ShownMemory{m.EntryID, m.Version})
+		shown.MemoryRefs = append(shown.MemoryRefs, ShownMemory(m))
 	}
 	if f.TaskRef != nil {
 		shown.TaskRef = &ShownWork{f.TaskRef.WorkID}
