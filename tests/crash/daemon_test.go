@@ -28,7 +28,10 @@ import (
 const startLimit = 30 * time.Second
 
 // place is a home directory of its own with short paths for sockets.
-type place struct{ home string }
+type place struct {
+	home  string
+	model string // base URL of the model that answers; "" quotes what was found
+}
 
 func newPlace(t *testing.T) place {
 	t.Helper()
@@ -40,7 +43,7 @@ func newPlace(t *testing.T) place {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return place{dir}
+	return place{home: dir}
 }
 
 func (p place) data() string      { return filepath.Join(p.home, "data") }
@@ -66,10 +69,7 @@ func (p place) start(t *testing.T) *daemon {
 	t.Helper()
 	d := &daemon{place: p, began: time.Now(), ready: make(chan struct{}), ended: make(chan struct{})}
 	d.cmd = exec.CommandContext(t.Context(), binary, "serve", "--nerve-addr", "127.0.0.1:0", "--ready-file", p.readyFile())
-	d.cmd.Env = []string{
-		"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "LANG=en_US.UTF-8",
-		"PLEXUS_DATA_DIR=" + p.data(), "PLEXUS_MODEL_KIND=extractive", "PLEXUS_CLIENT_ADDR=127.0.0.1:0", "PLEXUS_ADMIN_ADDR=127.0.0.1:0",
-	}
+	d.cmd.Env = p.environment()
 	stderr, err := d.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +84,18 @@ func (p place) start(t *testing.T) *daemon {
 		_ = d.cmd.Wait()
 	})
 	return d
+}
+
+func (p place) environment() []string {
+	usual := []string{
+		"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "LANG=en_US.UTF-8",
+		"PLEXUS_DATA_DIR=" + p.data(), "PLEXUS_CLIENT_ADDR=127.0.0.1:0", "PLEXUS_ADMIN_ADDR=127.0.0.1:0",
+	}
+	if p.model == "" {
+		return append(usual, "PLEXUS_MODEL_KIND=extractive")
+	}
+	return append(usual, "PLEXUS_MODEL_KIND=openai", "PLEXUS_MODEL_NAME=stub", "PLEXUS_MODEL_BASE_URL="+p.model,
+		"PLEXUS_LIMITS_GENERATIONS=16", "PLEXUS_PUBLIC_URL="+phoneAddress)
 }
 
 func (d *daemon) follow(stderr io.Reader) {
