@@ -353,11 +353,11 @@ func TestP74_N82_FaultsOfAPersonalConnection(t *testing.T) {
 
 // TestP75_WhatIsNotAPhonesIsRejected: and nothing else comes of it; a command that
 // is too long is a fault.
-func TestP75_WhatIsNotAPhonesIsRejected(t *testing.T) {
+func TestN81_P75_WhatIsNotAPhonesIsRejected(t *testing.T) {
 	d := newDesk()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p := h.connect(asksPersonal)
-		for i, method := range []string{"sources.add", "discovery.configure", "no.such"} {
+		for i, method := range []string{"sources.add", "connector.status", "feishu.status", "discovery.configure", "no.such"} {
 			p.command(fmt.Sprint(i), personalCommand(method))
 			p.wantReceipt(fmt.Sprint(i), nova.Rejected)
 		}
