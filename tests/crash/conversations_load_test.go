@@ -187,6 +187,7 @@ func (p *phone) submit(s *said, text string) (*novaclient.TextRefused, error) {
 		if err := p.renew(conn, err); err != nil {
 			return nil, err
 		}
+		s.resent = true
 	}
 }
 
@@ -251,7 +252,11 @@ func (l *talking) write(random *rand.Rand) error {
 		return nil
 	}
 	l.o.accepted(s)
-	switch random.IntN(6) {
+	again := random.IntN(6)
+	if s.resent {
+		again = 0 // both answers may be on their way; one must not pass for another's
+	}
+	switch again {
 	case 0:
 		if refused, err = l.phone.submit(s, s.text); err == nil && refused != nil {
 			err = fmt.Errorf("an accepted text, again: %w", refused)

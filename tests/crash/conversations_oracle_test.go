@@ -60,6 +60,7 @@ type said struct {
 	id, conversation, text, marker string
 	from, to                       uint64
 	accepted, refused, gone        bool
+	resent                         bool                 // on another connection, within one life
 	status                         conversations.Status // once it is stored and does not change any more
 	calls                          int                  // of the model, since then
 }
