@@ -4,26 +4,47 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
+	"plexus/domain/conversations"
 	"plexus/ports"
 )
 
 func viewSeesOneState(t *testing.T, k *keeper) {
-	k.put(t, "one")
+	k.put(t, "one", "other")
+	k.say(t, "one", "a")
+	k.update(t, func(tx ports.PersonalTx) error {
+		_, err := tx.AddMessage(conversations.Message{ID: "b", ConversationID: "other", Role: conversations.User, Status: conversations.Pending})
+		return errors.Join(err, tx.PutRecord("a", "r", []byte("old"), 0))
+	})
 	k.view(t, func(v ports.PersonalView) error {
-		if _, err := v.Conversation("one"); err != nil { // the view has begun
+		var before strings.Builder
+		if err := dumpTo(&before, v); err != nil {
 			return err
 		}
 		landed := make(chan struct{})
 		go func() {
 			defer close(landed)
 			k.put(t, "one", "two")
+			k.update(t, func(tx ports.PersonalTx) error {
+				set := spoken("one", "a")
+				set.Text = "changed"
+				return errors.Join(tx.SetMessage(set), tx.PutRecord("a", "r", []byte("changed"), 0))
+			})
+			k.update(t, func(tx ports.PersonalTx) error {
+				_, err := tx.InterruptPending()
+				return err
+			})
 		}()
 		<-landed
-		if n, err := v.CountConversations(""); n != 1 || err != nil {
-			t.Errorf("a view sees %d conversations, %v; there was one when it began", n, err)
+		var now strings.Builder
+		if err := dumpTo(&now, v); err != nil || now.String() != before.String() {
+			t.Errorf("a view that began with\n%ssees\n%s%v", &before, &now, err)
+		}
+		if n, err := v.CountConversations(""); n != 2 || err != nil {
+			t.Errorf("a view sees %d conversations, %v; there were two when it began", n, err)
 		}
 		return nil
 	})

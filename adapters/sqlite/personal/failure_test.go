@@ -114,34 +114,64 @@ func TestP14_FailedWriteLeavesStateAsBefore(t *testing.T) {
 	}
 }
 
-// A change that goes on after a failure of the store must not write any more:
-// SQLite may have taken the transaction back, and each write would be final.
+// doom makes the store take back the whole transaction, as SQLite does by itself
+// after some failures of the disk, when a message says so.
+func doom(t *testing.T, d *database) {
+	t.Helper()
+	d.execute(t, `CREATE TRIGGER doomed BEFORE INSERT ON messages WHEN new.text = 'doomed' BEGIN SELECT RAISE(ROLLBACK, 'gone'); END`)
+}
+
+// A change that goes on after such a failure must not write any more: each write
+// would be final.
 func TestP14_AChangeThatIgnoresAFailureIsUndone(t *testing.T) {
 	d := open(t)
 	d.put(t, "one")
+	doom(t, d)
 	before := picture(t, d)
-	for pages := range 12 {
-		room(t, d, pages)
-		failed := false
-		err := d.Update(t.Context(), func(tx ports.PersonalTx) error {
-			for round := range 3 {
-				failed = steps(tx, round) != nil || failed
-			}
-			_ = tx.PutRecord("small", "r", nil, 0)
-			if _, err := tx.Record("small", "r"); failed && err == nil {
-				t.Error("a change may still read after the store has failed")
-			}
-			return nil
-		})
-		if !failed || !errors.Is(err, sqlite.ErrDiskFull) {
-			t.Fatalf("with room for %d pages: %v; want ErrDiskFull", pages, err)
+	err := d.Update(t.Context(), func(tx ports.PersonalTx) error {
+		if err := add(tx, "one", 1, "text"); err != nil {
+			t.Error(err)
 		}
-		if after := picture(t, d); after != before {
-			t.Fatalf("with room for %d pages a failed change left\n%s\nwant\n%s", pages, after, before)
+		failure := add(tx, "one", 2, "doomed")
+		_, noneInterrupted := tx.InterruptPending()
+		_, noRecord := tx.Record("a", "r")
+		_, noList := tx.Conversations(ports.ConversationQuery{Limit: 1})
+		noWalk := tx.MessagesBefore("one", 0, 1, func(conversations.Message) bool { return true })
+		put := tx.PutConversation(conversations.Conversation{ID: "two", Kind: conversations.Chat})
+		for i, err := range []error{failure, add(tx, "one", 3, "text"), tx.PutRecord("a", "r", nil, 0), noneInterrupted, noRecord, noList, noWalk, put} {
+			if err == nil || err.Error() != failure.Error() {
+				t.Errorf("step %d after the failure gave %v; want %v", i, err, failure)
+			}
+		}
+		return nil
+	})
+	if err == nil || !strings.HasPrefix(err.Error(), "add message: ") {
+		t.Errorf("update gave %v; want the failure", err)
+	}
+	if after := picture(t, d); after != before {
+		t.Errorf("the change left\n%s\nwant\n%s", after, before)
+	}
+	d.update(t, func(tx ports.PersonalTx) error { return steps(tx, 0) })
+	check(t, d)
+}
+
+// Those who ran before it in the same transaction are told; those who come after
+// it do not notice.
+func TestP14_ALostTransactionIsToldToAllThatWereInIt(t *testing.T) {
+	d := open(t)
+	d.put(t, "one")
+	doom(t, d)
+	got := together(t, d, 8, func(i int, tx ports.PersonalTx) error {
+		return add(tx, "one", i, map[bool]string{true: "doomed", false: "text"}[i == 4])
+	})
+	for i, err := range got {
+		if (err != nil) != (i <= 4) {
+			t.Errorf("caller %d got %v", i, err)
 		}
 	}
-	room(t, d, 10_000)
-	d.update(t, func(tx ports.PersonalTx) error { return steps(tx, 0) })
+	if got := d.ask(t, "SELECT group_concat(id, ' ' ORDER BY seq) FROM messages"); got != "5 6 7" {
+		t.Errorf("messages are %s; want 5 6 7", got)
+	}
 	check(t, d)
 }
 
@@ -208,6 +238,56 @@ func TestCheck_FindsWhatIsAtOdds(t *testing.T) {
 	}
 }
 
+// inFile says whether the file holds a word, once the log is folded back.
+func (d *database) inFile(t *testing.T, word string) bool {
+	t.Helper()
+	var busy, inLog, moved int
+	if err := d.Writer().QueryRowContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &inLog, &moved); err != nil || busy != 0 {
+		t.Fatalf("checkpoint: busy %d, %v", busy, err)
+	}
+	for _, file := range []string{d.path, d.path + "-wal"} {
+		data, err := os.ReadFile(filepath.Clean(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(data, []byte(word)) {
+			return true
+		}
+	}
+	return false
+}
+
+// The words of a few messages among many go as well, when some more have come.
+func TestDrop_LeavesNoWordForLong(t *testing.T) {
+	d := open(t)
+	d.put(t, "kept", "gone")
+	for round := range 100 {
+		d.update(t, func(tx ports.PersonalTx) error {
+			for i := range 30 {
+				if err := add(tx, "kept", round*100+i, "an ordinary message of some words "+fmt.Sprint(round, i)); err != nil {
+					return err
+				}
+			}
+			if round >= 60 {
+				return nil
+			}
+			return add(tx, "gone", round, "zeppelin hangar")
+		})
+	}
+	if !d.inFile(t, "zeppelin") {
+		t.Fatal("the word is not in the file to begin with")
+	}
+	d.update(t, func(tx ports.PersonalTx) error { return tx.DropConversation("gone") })
+	more := 0
+	for ; d.inFile(t, "zeppelin") && more < 2_000; more++ {
+		d.update(t, func(tx ports.PersonalTx) error { return add(tx, "kept", 100_000+more, "an ordinary message") })
+	}
+	t.Logf("gone after %d more messages", more)
+	if more > 500 {
+		t.Errorf("the words were still there after %d more messages", more)
+	}
+}
+
 // What was deleted is gone from the file: texts at once, words when their
 // segment has been written anew, which further messages bring about.
 func TestDrop_LeavesNoTextInTheFile(t *testing.T) {
@@ -223,24 +303,7 @@ func TestDrop_LeavesNoTextInTheFile(t *testing.T) {
 		}
 		return errors.Join(add(tx, "kept", 100, "zeppelin hangar, but short"), tx.PutRecord("a", "r", []byte(secret), 0), tx.PutRecord("a", "s", []byte(secret), 0))
 	})
-	holds := func(word string) bool {
-		t.Helper()
-		var busy, inLog, moved int
-		if err := d.Writer().QueryRowContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &inLog, &moved); err != nil || busy != 0 {
-			t.Fatalf("checkpoint: busy %d, %v", busy, err)
-		}
-		for _, file := range []string{d.path, d.path + "-wal"} {
-			data, err := os.ReadFile(filepath.Clean(file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if bytes.Contains(data, []byte(word)) {
-				return true
-			}
-		}
-		return false
-	}
-	if !holds("zeppelin hangar") {
+	if !d.inFile(t, "zeppelin hangar") {
 		t.Fatal("the text is not in the file to begin with")
 	}
 	size := d.ask(t, "PRAGMA page_count")
@@ -249,13 +312,13 @@ func TestDrop_LeavesNoTextInTheFile(t *testing.T) {
 		set := conversations.Message{ID: "100", ConversationID: "kept", Role: conversations.User, Text: "changed"}
 		return errors.Join(tx.DropConversation("gone"), emptied, tx.SetMessage(set), tx.DropRecord("a", "r"), tx.PutRecord("a", "s", nil, 0))
 	})
-	if holds("zeppelin hangar") || holds("hangar zeppelin") {
+	if d.inFile(t, "zeppelin hangar") || d.inFile(t, "hangar zeppelin") {
 		t.Error("a deleted text is still in the file")
 	}
 	for i := range 200 {
 		d.update(t, func(tx ports.PersonalTx) error { return add(tx, "kept", 1000+i, "an ordinary message") })
 	}
-	if holds("zeppelin") {
+	if d.inFile(t, "zeppelin") {
 		t.Error("a word of deleted messages is still in the file")
 	}
 	if after := d.ask(t, "PRAGMA page_count"); len(after) > len(size) || after > size {

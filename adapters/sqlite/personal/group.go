@@ -176,16 +176,15 @@ func (g *group) run(change func(tx ports.PersonalTx) error) (err error) {
 	}()
 	err = change(own)
 	ended = true
-	if err == nil {
-		err = own.failed // it happened, whether change minded it or not
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		_, err = own.exec(endChange, "end writing")
+	// After a failure of the store, whether change minded it or not, this fails too.
+	if _, err := own.exec(endChange, "end writing"); err != nil {
+		return err
 	}
-	if err == nil {
-		g.kept++
-	}
-	return err
+	g.kept++
+	return nil
 }
 
 // undo takes back the change that has just run.
