@@ -190,7 +190,8 @@ func (c *Conn) Audio(pcm []byte) error {
 }
 
 // Dictate sends a draft, which pcm gives at the pace of speech, and waits for
-// its text. In the end the draft is cancelled, as the apps do.
+// its text. It does not wait to be told that it may begin, and stops when it may
+// not. In the end the draft is cancelled, as the apps do.
 func (c *Conn) Dictate(ctx context.Context, conversationID string, pcm iter.Seq[[]byte]) (text string, err error) {
 	draft := nova.InputDictation{ID: newID(), Action: nova.DictationStart, ConversationID: conversationID}
 	said := make(chan nova.Transcription, 1)
@@ -202,6 +203,9 @@ func (c *Conn) Dictate(ctx context.Context, conversationID string, pcm iter.Seq[
 		return "", err
 	}
 	for piece := range pcm {
+		if refused(begun) {
+			break
+		}
 		if err := c.Audio(piece); err != nil {
 			return "", err
 		}
@@ -209,6 +213,17 @@ func (c *Conn) Dictate(ctx context.Context, conversationID string, pcm iter.Seq[
 	text, err = c.finish(ctx, draft, begun, said)
 	draft.Action = nova.DictationCancel
 	return text, errors.Join(err, c.apply(ctx, draft))
+}
+
+// refused looks for a receipt that is not applied, and leaves it for its waiter.
+func refused(receipt chan nova.Status) bool {
+	select {
+	case status := <-receipt:
+		receipt <- status // it has room for one, and one was taken
+		return status != nova.Applied
+	default:
+		return false
+	}
 }
 
 func (c *Conn) finish(ctx context.Context, draft nova.InputDictation, begun chan nova.Status, said chan nova.Transcription) (string, error) {

@@ -286,6 +286,39 @@ func TestDictation(t *testing.T) {
 	}
 }
 
+func TestDictation_StopsWhenItMayNotBegin(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, h *host) {
+		c, l := h.connect(Flutter, desktop)
+		pieces := 0
+		said := do(func() error {
+			_, err := c.Dictate(t.Context(), "k", func(yield func([]byte) bool) {
+				pace := time.NewTicker(20 * time.Millisecond)
+				defer pace.Stop()
+				for pieces < 100 && yield(make([]byte, 640)) {
+					pieces++
+					<-pace.C
+				}
+			})
+			return err
+		})
+		start := l.hear("input.dictation")
+		l.hear("PCM")
+		l.receipt(start, nova.Rejected)
+		var last heard
+		for last = l.next(); last.kind == "PCM"; {
+			last = l.next()
+		}
+		if last.kind != "input.dictation" || text(last.payload["action"]) != "cancel" || pieces > 2 {
+			t.Errorf("after %d pieces the client sent %q %s", pieces, last.kind, last.payload)
+		}
+		l.receipt(last, nova.Applied)
+		if err := <-said; !errors.Is(err, ErrNotApplied) {
+			t.Errorf("got %v", err)
+		}
+		finish(c, l)
+	})
+}
+
 func TestClose_SaysGoodbyeAndDoesNotWaitLong(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, h *host) {
 		c, l := h.connect(Flutter)
