@@ -89,10 +89,20 @@ type Status struct {
 	Model         Model       `json:"model"`
 	Recognizer    Recognizer  `json:"recognizer"`
 	Index         Index       `json:"index"`
+	Kept          Kept        `json:"conversations"`
 	Connections   int         `json:"connections"` // live NERVE connections
 	Queries       Queries     `json:"queries"`
 	Waiting       []Extension `json:"waiting"` // extensions that wait to be allowed
 	Refused       []Refusal   `json:"refused"` // newest first
+}
+
+// Kept says what of conversations is stored.
+type Kept struct {
+	Conversations int   `json:"conversations"`
+	Topics        int   `json:"topics"` // of them
+	Messages      int   `json:"messages"`
+	Bytes         int64 `json:"bytes"`          // of the messages' texts
+	Browser       bool  `json:"record_browser"` // questions of the browser become topics
 }
 
 // Listeners are the open NERVE listeners.

@@ -14,6 +14,7 @@ import (
 	"plexus/adapters/sqlite"
 	"plexus/domain/admission"
 	"plexus/domain/host"
+	"plexus/ports"
 )
 
 // reachLimit bounds one look at a service for the status.
@@ -43,6 +44,7 @@ func (i *instance) statusSource(h *host.Host) func(context.Context) (adminapi.St
 			Nerve:       i.openListeners(),
 			Phones:      i.phoneStatus(devices),
 			Index:       i.indexStatus(stats, health.Index),
+			Kept:        i.kept(stats.Personal),
 			Connections: h.LiveConnections(),
 			Queries:     queries(health),
 			Waiting:     []adminapi.Extension{},
@@ -65,6 +67,13 @@ func (i *instance) statusSource(h *host.Host) func(context.Context) (adminapi.St
 			})
 		}
 		return s, nil
+	}
+}
+
+func (i *instance) kept(sizes ports.PersonalSizes) adminapi.Kept {
+	browser, _ := i.personal.Recording()
+	return adminapi.Kept{
+		Conversations: sizes.Conversations, Topics: sizes.Topics, Messages: sizes.Messages, Bytes: sizes.MessageBytes, Browser: browser,
 	}
 }
 

@@ -70,6 +70,7 @@ func statusText(s adminapi.Status, now time.Time) string {
 	b.offered(s.Recognizer)
 	b.line("Index", "%s", indexText(s.Index))
 	b.failure(s.Index.Failures, s.Index.LastFailure, s.Index.LastCause, now)
+	b.line("Messages", "%s", keptText(s.Kept))
 	b.line("Connections", "%d", s.Connections)
 	b.queries(s.Queries)
 	b.waiting(s.Waiting)
@@ -199,4 +200,12 @@ func size(n int64) string {
 		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 	}
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}
+
+func keptText(k adminapi.Kept) string {
+	said := fmt.Sprintf("%d in %s, %d of them topics; %s of text", k.Messages, counted(k.Conversations, "conversation"), k.Topics, size(k.Bytes))
+	if !k.Browser {
+		said += "; what is asked in the browser is not kept"
+	}
+	return said
 }
