@@ -16,7 +16,7 @@ import (
 
 // What a run can be told by the environment.
 const (
-	killsVariable = "PLEXUS_CRASH_KILLS" // how often to kill under load
+	killsVariable = "PLEXUS_CRASH_KILLS" // how often each test kills
 	seedVariable  = "PLEXUS_CRASH_SEED"  // of the run that is to be repeated
 )
 
