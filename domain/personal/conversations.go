@@ -59,7 +59,7 @@ func (h *Host) showing(change func(tx ports.PersonalTx) (selectID string, err er
 
 // conversationsView is the conversations member of a snapshot.
 func (h *Host) conversationsView(tx ports.PersonalView) (any, error) {
-	parts, err := h.conversationParts(tx)
+	parts, err := h.conversationParts(tx, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -107,11 +107,8 @@ func scoped(conversation string) error {
 // Snapshot implements Endpoint.
 func (e *endpoint) Snapshot(ctx context.Context) (state nova.PersonalState, err error) {
 	h := e.host
-	h.mu.Lock()
-	mode := e.mode
-	h.mu.Unlock()
 	err = h.deps.Store.View(ctx, func(tx ports.PersonalView) error {
-		parts, err := h.parts(tx, mode)
+		parts, err := h.parts(tx, e)
 		if err != nil {
 			return err
 		}
@@ -133,12 +130,12 @@ func (e *endpoint) Snapshot(ctx context.Context) (state nova.PersonalState, err 
 	return state, nil
 }
 
-// parts gathers what a snapshot shows.
-func (h *Host) parts(tx ports.PersonalView, mode workbench.Mode) (p workbench.Parts, err error) {
-	if p, err = h.conversationParts(tx); err != nil {
+// parts gathers what a snapshot for e shows.
+func (h *Host) parts(tx ports.PersonalView, e *endpoint) (p workbench.Parts, err error) {
+	if p, err = h.conversationParts(tx, e); err != nil {
 		return p, err
 	}
-	p.Mode, p.TimeZone = mode, h.opts.TimeZone
+	p.TimeZone = h.opts.TimeZone
 	if p.Feed, err = newestFeed(tx); err != nil {
 		return p, err
 	}
@@ -152,13 +149,14 @@ func (h *Host) parts(tx ports.PersonalView, mode workbench.Mode) (p workbench.Pa
 	return p, err
 }
 
-// conversationParts is the part of a snapshot that shows conversations.
-func (h *Host) conversationParts(tx ports.PersonalView) (p workbench.Parts, err error) {
+// conversationParts is the part of a snapshot that shows conversations, with what
+// no store keeps of e; nil for nobody in particular.
+func (h *Host) conversationParts(tx ports.PersonalView, e *endpoint) (p workbench.Parts, err error) {
 	stored, err := storedRevision(tx)
 	if err != nil {
 		return p, err
 	}
-	p.Revision, p.VoiceID = h.unstoredParts(stored)
+	p.Revision, p.VoiceID, p.Mode = h.unstoredParts(stored, e)
 	if p.SelectedID, err = selectedID(tx); err != nil {
 		return p, err
 	}
@@ -172,10 +170,13 @@ func (h *Host) conversationParts(tx ports.PersonalView) (p workbench.Parts, err 
 // unstoredParts are those of a snapshot that no store keeps. Its revision rises
 // with every change of either kind, and is read together with what it counts: a
 // newer one over an older state would stay on the screen.
-func (h *Host) unstoredParts(stored uint64) (revision uint64, voiceID string) {
+func (h *Host) unstoredParts(stored uint64, e *endpoint) (revision uint64, voiceID string, mode workbench.Mode) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return stored + h.unstored, h.voice.owner
+	if e != nil {
+		mode = e.mode
+	}
+	return stored + h.unstored, h.voice.owner, mode
 }
 
 // shown lists the conversations of a snapshot in their order (decision K13).

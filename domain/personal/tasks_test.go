@@ -1,14 +1,20 @@
 package personal_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 
+	"plexus/adapters/memory"
+	"plexus/domain/nova"
 	"plexus/domain/personal"
 	"plexus/domain/workbench"
+	"plexus/ports"
 )
 
 func TestP11_ClientsHaveIDsOfTheirOwnForTasks(t *testing.T) {
@@ -77,6 +83,53 @@ func TestAPresentationIsOfItsEndpoint(t *testing.T) {
 		if set := phone.done("w", "presentation.set", `{"mode":"workbench"}`); string(set) != `{"mode":"workbench","returned_task_ids":[],"task_control_revisions":{}}` {
 			s.Errorf("set gave %s", set)
 		}
+	})
+}
+
+// slowStore lets the next look wait for a moment before it begins.
+type slowStore struct {
+	*memory.Personal
+	next chan (<-chan struct{})
+}
+
+func (s *slowStore) View(ctx context.Context, look func(ports.PersonalView) error) error {
+	select {
+	case gate := <-s.next:
+		<-gate
+	default:
+	}
+	return s.Personal.View(ctx, look)
+}
+
+// A snapshot of the newest revision shows the newest mode: an older one would
+// stay on the page.
+func TestAModeIsReadWithItsRevision(t *testing.T) {
+	slow := &slowStore{next: make(chan (<-chan struct{}), 1)}
+	staged(t, func(s *stage) {
+		page, gate := s.desktop(), make(chan struct{})
+		slow.next <- gate
+		shown := make(chan nova.PersonalState)
+		go func() {
+			state, err := page.Snapshot(s.Context())
+			if err != nil {
+				s.Error(err)
+			}
+			shown <- state
+		}()
+		synctest.Wait()
+		page.done("orb", "presentation.set", `{"mode":"orb"}`)
+		close(gate)
+		late := <-shown
+		newest, err := page.Snapshot(s.Context())
+		if err != nil {
+			s.Fatal(err)
+		}
+		if late.Revision == newest.Revision && !bytes.Equal(late.Frame, newest.Frame) {
+			s.Errorf("revision %d is\n%s\nand\n%s", late.Revision, late.Frame, newest.Frame)
+		}
+	}, func(d *personal.Deps, _ *personal.Options) {
+		slow.Personal = d.Store.(*memory.Personal)
+		d.Store = slow
 	})
 }
 

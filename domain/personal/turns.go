@@ -223,9 +223,10 @@ func (s *speech) late() {
 // show is called with mu held.
 func (s *speech) show(now time.Time) {
 	s.shown = now
+	said := s.text.String() // now: what is held back is shown without mu
 	s.host.lines.ifLive(s.turn, func() {
 		s.turn.halfShown = true
-		s.host.caption(s.turn.caption(s.text.String(), false))
+		s.host.caption(s.turn.caption(said, false))
 	})
 }
 

@@ -94,3 +94,46 @@ func TestWhatAPausingModelHasSaidIsShownInTime(t *testing.T) {
 		}
 	})
 }
+
+// What is held back while a clearing is on its way is what was said then. The
+// model goes on meanwhile.
+func TestAHeldCaptionIsThatOfItsMoment(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone := s.phone()
+		begin, more, end, disk := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
+		s.model.then(func(_ context.Context, emit func(string) error) error {
+			<-begin
+			err := emit("one ")
+			<-more
+			err = errors.Join(err, emit("two ")) // too soon to be shown
+			<-end
+			return err
+		})
+		phone.accept("a", conversations.MainID, "question")
+		got[nova.Caption](phone)
+		first := true
+		s.store.BeforeCommit(func() error {
+			if !first {
+				return nil
+			}
+			first = false
+			<-disk
+			return errors.New("the disk is full")
+		})
+		refused := make(chan error)
+		go func() { refused <- phone.deliver(command("c", "conversations.clear", `{"id":"chat:main"}`)) }()
+		synctest.Wait()
+		close(begin)
+		synctest.Wait()
+		close(more)
+		synctest.Wait()
+		close(disk)
+		if err := <-refused; err != nil {
+			t.Fatal(err)
+		}
+		if shown := got[nova.Caption](phone); len(shown) != 1 || shown[0].Text != "one " {
+			t.Errorf("captions %+v", shown)
+		}
+		close(end)
+	})
+}
