@@ -74,10 +74,11 @@ func BuildTurn(t Turn, lang Language, limit int) TurnPrompt {
 
 // recent gives the newest exchanges that fit into room, oldest first, and how
 // many bytes they take. What they say is the conversation's own and is not
-// fenced, but an answer may repeat what a page said: no marker line survives.
+// fenced, so that the titles of an answer's Sources, which are not, are left out.
+// An answer may still repeat what a page said: no marker line survives.
 func recent(history []Exchange, room int) (kept []Exchange, taken int) {
 	for _, e := range slices.Backward(history) {
-		e = Exchange{User: said(e.User), Assistant: said(e.Assistant)}
+		e = Exchange{User: said(e.User), Assistant: said(withoutSources(e.Assistant))}
 		if e.User == "" || e.Assistant == "" {
 			continue // half an exchange, which some models refuse
 		}
@@ -122,4 +123,26 @@ func Sources(answer string, results []framing.Result) string {
 		lines = append(lines, line+strings.Join(strings.Fields(address), "%20")) // a query keeps its blanks
 	}
 	return strings.Join(lines, "\n")
+}
+
+// withoutSources takes off what Sources has put to an answer.
+func withoutSources(answer string) string {
+	for {
+		at := strings.LastIndexByte(answer, '\n')
+		if !isSource(answer[at+1:]) {
+			return answer
+		}
+		answer = strings.TrimRight(answer[:max(at, 0)], "\n")
+	}
+}
+
+// isSource reports whether a line is one of Sources: a mark first, an address last.
+func isSource(line string) bool {
+	mark, rest, marked := strings.Cut(line, "] ")
+	number, opened := strings.CutPrefix(mark, "[")
+	if !marked || !opened || number == "" || strings.Trim(number, "0123456789") != "" {
+		return false
+	}
+	_, isAddress := pages.CanonicalURL(rest[strings.LastIndexByte(rest, ' ')+1:])
+	return isAddress
 }
