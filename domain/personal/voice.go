@@ -305,7 +305,7 @@ func (e *endpoint) recognise(ctx context.Context, number uint64, pcm []byte) {
 			}
 		}
 	}
-	text = strings.TrimFunc(text, jsonform.IsTrimmed)
+	text = strings.TrimFunc(strings.ToValidUTF8(text, "\uFFFD"), jsonform.IsTrimmed)
 	if jsonform.UnitCount(text) > nova.MaxInputUnits {
 		text = ""
 	}
