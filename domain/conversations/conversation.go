@@ -26,12 +26,11 @@ const (
 
 // Bounds of conversations (nova-personal §14, decision K13).
 const (
-	MaxChats     = 128                  // made by hand
-	MaxTopics    = 5_000                // default; beyond it the oldest go
-	TopicAge     = 365 * 24 * time.Hour // default; untouched for longer, a topic goes
-	MaxTitle     = 120                  // UTF-16 units
-	MaxSubject   = 512                  // UTF-16 units of a subject key
-	MaxFeedLinks = 256                  // feed items that one topic stands for
+	MaxChats   = 128                  // made by hand
+	MaxTopics  = 5_000                // default; beyond it the oldest go
+	TopicAge   = 365 * 24 * time.Hour // default; untouched for longer, a topic goes
+	MaxTitle   = 120                  // UTF-16 units
+	MaxSubject = 512                  // UTF-16 units of a subject key
 )
 
 // Conversation is one thread of messages with a history of its own.

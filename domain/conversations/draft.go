@@ -62,12 +62,3 @@ func (d *Draft) Finish(id string) (pcm []byte, err error) {
 	pcm, d.pcm = d.pcm, nil
 	return pcm, nil
 }
-
-// Drop ends the draft of this ID; false when there is none.
-func (d *Draft) Drop(id string) bool {
-	if id == "" || d.ID != id {
-		return false
-	}
-	*d = Draft{}
-	return true
-}
