@@ -27,6 +27,7 @@ type plexus struct {
 	process *exec.Cmd
 	log     *bytes.Buffer
 	nerve   string // the NERVE listen address; kept over a restart
+	client  string // the same for phones
 	at      hostfiles.Run
 }
 
@@ -39,7 +40,7 @@ func newPlexus(t *testing.T, config string) *plexus {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
-	p := &plexus{t: t, home: home, binary: filepath.Join(home, "plexus"), nerve: "127.0.0.1:0"}
+	p := &plexus{t: t, home: home, binary: filepath.Join(home, "plexus"), nerve: "127.0.0.1:0", client: "127.0.0.1:0"}
 	if err := errors.Join(program.Sources(), program.Build(p.binary)); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func (p *plexus) start() {
 	p.t.Helper()
 	ready := filepath.Join(p.home, "ready.json")
 	p.log = new(bytes.Buffer)
-	p.process = p.command("serve", "--nerve-addr", p.nerve, "--ready-file", ready)
+	p.process = p.command("serve", "--nerve-addr", p.nerve, "--client-addr", p.client, "--ready-file", ready)
 	if _, err := os.Stat(p.config()); err == nil {
 		p.process.Args = append(p.process.Args, "--config", p.config())
 	}
@@ -88,7 +89,7 @@ func (p *plexus) start() {
 		if err := json.Unmarshal(text, &p.at); err != nil {
 			p.t.Fatalf("ready file: %v\n%s", err, text)
 		}
-		p.nerve = p.at.Nerve
+		p.nerve, p.client = p.at.Nerve, p.at.Client
 		return
 	}
 	p.stop()
