@@ -101,7 +101,7 @@ func (c *collected) all() []nova.Message {
 // told waits for a message that fits, among those that came before too.
 func told[M nova.Message](t *testing.T, c *collected, what string, fits func(M) bool) M {
 	t.Helper()
-	late := time.After(commandLimit)
+	late := time.After(3 * commandLimit) // links may be slow
 	for {
 		for _, m := range c.all() {
 			if m, ok := m.(M); ok && fits(m) {
