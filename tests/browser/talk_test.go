@@ -15,6 +15,8 @@ import (
 	"plexus/adapters/adminweb"
 	"plexus/adapters/desktopws"
 	"plexus/adapters/memory"
+	"plexus/domain/conversations"
+	"plexus/domain/nova"
 	"plexus/domain/personal"
 )
 
@@ -83,6 +85,31 @@ func TestOwnerPageTalks(t *testing.T) {
 	if got := p.faults(); got != "" {
 		t.Errorf("faults:\n%s", got)
 	}
+}
+
+// nobody is a client that looks at nothing.
+type nobody struct{}
+
+func (nobody) Send(nova.Message) {}
+func (nobody) Changed(uint64)    {}
+
+// TestOwnerPageTalksWhenNoMoreRequestsAreRemembered: a host does so for 256 texts
+// of its life, and lives for months.
+func TestOwnerPageTalksWhenNoMoreRequestsAreRemembered(t *testing.T) {
+	h, with := withPersonalHost(t, &memory.ScriptedModel{Pieces: []string{"In 1932."}})
+	other := h.Attach(nobody{}, personal.Terms{Desktop: true, Personal: true})
+	for n := range conversations.MaxTextRequests {
+		if err := other.Deliver(t.Context(), nova.InputText{Text: "?", RequestID: fmt.Sprint(n), ConversationID: "nowhere"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := startOwnerPage(t, with).enter(launch(t, extensionDir))
+	p.click(`nav a[href$="/conversations"]`)
+	p.waitText("h1", "Conversations")
+	p.click(`[data-conversation="chat:main"] a`)
+	p.wait(`document.querySelector("#write")`)
+	p.typeText("#text", "When did it open?\r")
+	p.wait(`document.querySelector(".message.mine .words")?.innerText === "When did it open?" && document.querySelector("#text").value === ""`)
 }
 
 // TestOwnerPageTalksWithoutScript: the forms do.

@@ -42,7 +42,10 @@
         else if (sent) settle(false);
         break;
       case "input.text_result":
-        if (m.request_id === sent?.request_id) settle(m.ok);
+        if (m.request_id !== sent?.request_id) break;
+        // The host remembers no more requests: without one the form is as good.
+        if (m.error === "request_capacity") form.submit();
+        else settle(m.ok);
         break;
       case "caption":
         if (m.conversation_id === conversation && m.role === "assistant") caption(m);
