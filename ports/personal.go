@@ -128,9 +128,12 @@ type RecordWriter interface {
 //
 // SearchMessages finds messages that have every word of text, the newest first,
 // at most limit; without a word it finds nothing. PersonalSizes counts.
+// EraseTraces overwrites what the store still holds beside its tables of texts
+// that were deleted; it may take a while.
 type PersonalArchive interface {
 	SearchMessages(ctx context.Context, text string, limit int) ([]FoundMessage, error)
 	PersonalSizes(ctx context.Context) (PersonalSizes, error)
+	EraseTraces(ctx context.Context) error
 }
 
 // FoundMessage is a message with the title of its conversation.

@@ -147,6 +147,9 @@ func (p *Personal) PersonalSizes(ctx context.Context) (ports.PersonalSizes, erro
 	return sizes, nil
 }
 
+// EraseTraces implements ports.PersonalArchive. There are none.
+func (*Personal) EraseTraces(ctx context.Context) error { return ctx.Err() }
+
 var (
 	// errThere: a message's ID or request ID is taken in its conversation.
 	errThere = errors.New("add message: its ID is taken")

@@ -126,9 +126,21 @@ func unread(tx ports.PersonalView, c conversations.Conversation) (int, error) {
 func (h *Host) clearing(op workbench.ClearConversation) steps {
 	s := h.showing(func(tx ports.PersonalTx) (string, error) { return "", h.clear(tx, op) })
 	s.before = func(context.Context) error { h.lines.mute(op.ID); return nil }
-	s.after = func() { h.dropTurns(op.ID) }
+	s.after = func() {
+		h.dropTurns(op.ID)
+		h.eraseTraces()
+	}
 	s.always = func() { h.lines.unmute(op.ID) }
 	return s
+}
+
+// eraseTraces sees to it that nobody can read what was deleted, beside the caller.
+func (h *Host) eraseTraces() {
+	h.group.start(func(ctx context.Context) {
+		if err := h.deps.Archive.EraseTraces(ctx); err != nil && ctx.Err() == nil {
+			h.deps.Log.Warn("deleted texts stay in the log of the database for now", "cause", err)
+		}
+	})
 }
 
 func (h *Host) clear(tx ports.PersonalTx, op workbench.ClearConversation) error {

@@ -128,7 +128,10 @@ func (h *Host) Delete(ctx context.Context, id string) error {
 			h.topics.wiped(c)
 			return nil, h.dropConversation(tx, id)
 		},
-		after:  func() { h.dropTurns(id) },
+		after: func() {
+			h.dropTurns(id)
+			h.eraseTraces()
+		},
 		always: func() { h.lines.unmute(id) },
 	})
 	if err != nil {
@@ -142,6 +145,7 @@ const deleteStep = 200
 
 // DeleteTopics removes every topic and says how many there were.
 func (h *Host) DeleteTopics(ctx context.Context) (n int, err error) {
+	defer h.eraseTraces() // also of those that were deleted before it failed
 	h.topics.allWiped()
 	for {
 		var gone []conversations.Conversation

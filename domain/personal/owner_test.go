@@ -1,15 +1,19 @@
 package personal_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
+	"plexus/adapters/memory"
 	"plexus/domain/conversations"
 	"plexus/domain/framing"
+	"plexus/domain/personal"
 	"plexus/domain/workbench"
 	"plexus/ports"
 )
@@ -132,6 +136,47 @@ func TestTheOwnerDeletesEveryTopic(t *testing.T) {
 			s.Errorf("again: %d, %v", n, err)
 		}
 	}, voice.plug)
+}
+
+// eraser counts how often traces were erased.
+type eraser struct {
+	*memory.Personal
+	times atomic.Int32
+}
+
+func (e *eraser) EraseTraces(context.Context) error {
+	e.times.Add(1)
+	return errors.New("somebody reads on")
+}
+
+func TestWhatIsDeletedLeavesNoTraces(t *testing.T) {
+	archive := &eraser{}
+	staged(t, func(s *stage) {
+		phone, chat := s.phone(), s.chat("Secret")
+		for _, c := range []struct {
+			name string
+			do   func() error
+			want int32
+		}{
+			{"select", func() error { phone.done("s", "conversations.select", `{"id":"`+chat+`"}`); return nil }, 0},
+			{"clear", func() error { phone.done("c", "conversations.clear", `{"id":"chat:main"}`); return nil }, 1},
+			{"clear at the page", func() error { return s.Clear(s.Context(), chat) }, 1},
+			{"delete", func() error { return s.Delete(s.Context(), chat) }, 1},
+			{"delete topics", func() error { _, err := s.DeleteTopics(s.Context()); return err }, 1},
+		} {
+			archive.times.Store(0)
+			if err := c.do(); err != nil {
+				s.Errorf("%s: %v", c.name, err)
+			}
+			synctest.Wait()
+			if n := archive.times.Load(); n != c.want {
+				s.Errorf("%s: traces were erased %d times, want %d", c.name, n, c.want)
+			}
+		}
+	}, func(d *personal.Deps, _ *personal.Options) {
+		archive.Personal = d.Store.(*memory.Personal)
+		d.Archive = archive
+	})
 }
 
 func TestThePageAndPhonesChangeTheSameLists(t *testing.T) {

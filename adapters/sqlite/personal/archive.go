@@ -48,6 +48,19 @@ func (s *Store) PersonalSizes(ctx context.Context) (z ports.PersonalSizes, err e
 	return z, access.Wrap("read personal totals", err)
 }
 
+// EraseTraces implements ports.PersonalArchive: what the log holds is moved into
+// the database, and the log is emptied. A look that outlasts the wait of the
+// writing connection is access.ErrBusy, and leaves it as it is.
+func (s *Store) EraseTraces(ctx context.Context) error {
+	var busy bool
+	var inLog, moved int
+	err := s.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &inLog, &moved)
+	if err == nil && busy {
+		err = access.ErrBusy
+	}
+	return access.Wrap("empty the log", err)
+}
+
 // words gives the words of a text with their endings folded.
 func words(s string) []string {
 	words := text.Words(s)

@@ -4,8 +4,9 @@
 //
 // What is deleted is overwritten in the file at once (secure_delete of the
 // writing connection), and its room is used again. Two traces go later: the log
-// holds it until it is written over or the database is closed, and the full text
-// table holds the words, though not their order, until their segment is merged.
+// holds it until EraseTraces, until it is written over or the database is closed,
+// and the full text table holds the words, though not their order, until their
+// segment is merged.
 package personal
 
 import (
