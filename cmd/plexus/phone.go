@@ -17,9 +17,10 @@ talks to it as the apps do. What is typed is sent to the conversation that the
 host has selected. /list shows the conversations, /help what else there is, and
 /quit ends.
 
-The first time it needs an invitation: the text of the QR code that plexus pair
-draws, in a file or, for -, in the first line of the input. What it gets for it
-is kept in $XDG_STATE_HOME/plexus/phone.json, readable by this account alone.`
+The first time it needs an invitation: the text of a code, as the page gives it to
+copy and plexus pair --json as payload, in a file or, for -, in the first line of
+the input. What it gets for it is kept in $XDG_STATE_HOME/plexus/phone.json,
+readable by this account alone.`
 
 // phoneName is what the host lists this phone as.
 const phoneName = "Plexus phone"
