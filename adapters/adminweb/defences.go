@@ -2,15 +2,14 @@ package adminweb
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
 
 	"plexus/domain/admission"
+	"plexus/domain/panics"
 	"plexus/web"
 )
 
@@ -71,12 +70,7 @@ func (s *Site) guardPanic(next http.Handler) http.Handler {
 				}
 				return
 			}
-			// Of a panic that is no error the type alone: its value may hold what was shown.
-			what := fmt.Sprintf("a %T", caught)
-			if err, ok := caught.(runtime.Error); ok {
-				what = err.Error()
-			}
-			s.Log.Error("the owner's page panicked", "method", r.Method, "panic", what, "stack", string(debug.Stack()))
+			s.Log.Error("the owner's page panicked", "method", r.Method, "panic", panics.Describe(caught), "stack", string(debug.Stack()))
 			plainly(w, http.StatusInternalServerError, "internal error\n")
 		}()
 		next.ServeHTTP(w, r)

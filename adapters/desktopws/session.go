@@ -2,15 +2,14 @@ package desktopws
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
 
 	"plexus/adapters/wsconn"
 	"plexus/domain/nova"
+	"plexus/domain/panics"
 	"plexus/domain/personal"
 	"plexus/domain/sessions"
 )
@@ -209,10 +208,6 @@ func (c *session) guard(what string) {
 	if p == nil {
 		return
 	}
-	told := fmt.Sprintf("a %T", p) // its value may hold what was said
-	if err, ok := p.(runtime.Error); ok {
-		told = err.Error()
-	}
-	c.log.Error("a page's socket panicked", "over", what, "panic", told, "stack", string(debug.Stack()))
+	c.log.Error("a page's socket panicked", "over", what, "panic", panics.Describe(p), "stack", string(debug.Stack()))
 	c.Close(sessions.Internal)
 }

@@ -3,9 +3,7 @@ package nervews
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"plexus/domain/admission"
 	"plexus/domain/framing"
 	"plexus/domain/host"
+	"plexus/domain/panics"
 	"plexus/domain/sessions"
 	"plexus/ports"
 )
@@ -150,7 +149,7 @@ func (s *Session) end(reason sessions.CloseReason, cause error) {
 func (s *Session) readLoop() (end *EndError) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.log.Error("the session panicked", "panic", panicked(p), "stack", string(debug.Stack()))
+			s.log.Error("the session panicked", "panic", panics.Describe(p), "stack", string(debug.Stack()))
 			end = &EndError{Reason: sessions.Internal}
 		}
 	}()
@@ -291,15 +290,6 @@ func (s *Session) note(count int, what string, id uint64, err error) {
 	s.log.Log(s.ctx, level, what, "request_id", id, "count", count, "error", err)
 }
 
-// panicked describes a panic for the log: a runtime error as it is, of anything
-// else the type alone, since its value may hold what was asked.
-func panicked(p any) string {
-	if err, ok := p.(runtime.Error); ok {
-		return err.Error()
-	}
-	return fmt.Sprintf("a %T", p)
-}
-
 func (s *Session) refuse(id uint64, err error) {
 	s.counts.refused++
 	s.answerer.CountRefused()
@@ -316,7 +306,7 @@ func (s *Session) answer(ctx context.Context, id uint64, r *request, query frami
 	k := &sink{session: s, id: id, request: r}
 	defer func() {
 		if p := recover(); p != nil {
-			s.log.Error("an answer panicked", "request_id", id, "panic", panicked(p), "stack", string(debug.Stack()))
+			s.log.Error("an answer panicked", "request_id", id, "panic", panics.Describe(p), "stack", string(debug.Stack()))
 		}
 		if !k.done {
 			_ = k.Token(ctx, "", true) // fails only when the request is over anyway

@@ -11,6 +11,7 @@ import (
 	"plexus/adapters/wsconn"
 	"plexus/domain/nova"
 	"plexus/domain/pairing"
+	"plexus/domain/panics"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
 )
@@ -57,7 +58,7 @@ func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger)
 	defer s.tracker.Release(link)
 	defer func() {
 		if p := recover(); p != nil {
-			log.Error("a pairing request panicked", "panic", panicked(p), "stack", string(debug.Stack()))
+			log.Error("a pairing request panicked", "panic", panics.Describe(p), "stack", string(debug.Stack()))
 			socket.Cut()
 		}
 	}()

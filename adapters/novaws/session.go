@@ -3,10 +3,8 @@ package novaws
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -15,6 +13,7 @@ import (
 	"plexus/adapters/wsconn"
 	"plexus/domain/host"
 	"plexus/domain/pairing"
+	"plexus/domain/panics"
 	"plexus/domain/personal"
 	"plexus/domain/playback"
 	"plexus/domain/secret"
@@ -121,7 +120,7 @@ func observed(o sessions.Observed) slog.Attr {
 func (c *session) loop() (reason sessions.CloseReason) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.log.Error("a client's session panicked", "panic", panicked(p), "stack", string(debug.Stack()))
+			c.log.Error("a client's session panicked", "panic", panics.Describe(p), "stack", string(debug.Stack()))
 			reason = sessions.Internal
 		}
 	}()
@@ -219,7 +218,7 @@ func (c *session) call(call sessions.Call) {
 func (c *session) answer(call sessions.Call) (result func(*sessions.Nova) sessions.Effects) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.log.Error("a client's session panicked", "panic", panicked(p), "stack", string(debug.Stack()))
+			c.log.Error("a client's session panicked", "panic", panics.Describe(p), "stack", string(debug.Stack()))
 			result = func(n *sessions.Nova) sessions.Effects { return n.Stop(sessions.Internal) }
 		}
 	}()
@@ -334,13 +333,4 @@ func endOf(err error) sessions.CloseReason {
 		return sessions.BadWebSocket
 	}
 	return sessions.ClientGone
-}
-
-// panicked describes a panic for the log: a runtime error as it is, of anything
-// else the type alone, since its value may hold what was said.
-func panicked(p any) string {
-	if err, ok := p.(runtime.Error); ok {
-		return err.Error()
-	}
-	return fmt.Sprintf("a %T", p)
 }
