@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"plexus/ports"
@@ -32,7 +31,7 @@ func (s *Site) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	control := http.NewResponseController(w)
 	prefix := prefixOf(r)
-	next := s.changes.wait()
+	next := s.changes.Wait()
 	for say := ": here\n\n"; ; {
 		if _, err := s.findSession(r, prefix); err != nil {
 			if !errors.Is(err, ports.ErrPageSessionUnknown) && r.Context().Err() == nil {
@@ -48,7 +47,7 @@ func (s *Site) events(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if say = ": here\n\n"; changed {
-			say, next = "data: changed\n\n", s.changes.wait()
+			say, next = "data: changed\n\n", s.changes.Wait()
 		}
 	}
 }
@@ -63,7 +62,7 @@ func (s *Site) desktop(w http.ResponseWriter, r *http.Request) {
 // counts as gone: the page connects again.
 func (s *Site) over(r *http.Request, prefix string) bool {
 	for {
-		next := s.changes.wait()
+		next := s.changes.Wait()
 		_, err := s.findSession(r, prefix)
 		switch {
 		case r.Context().Err() != nil:
@@ -108,31 +107,5 @@ func (s *Site) await(r *http.Request, next <-chan struct{}) (changed, ok bool) {
 		case <-s.stop:
 			return false, false
 		}
-	}
-}
-
-// changes lets any number of streams wait for the next change. The zero value is
-// ready.
-type changes struct {
-	mu   sync.Mutex
-	next chan struct{}
-}
-
-// wait gives a channel that is closed at the next change after this call.
-func (c *changes) wait() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.next == nil {
-		c.next = make(chan struct{})
-	}
-	return c.next
-}
-
-func (c *changes) announce() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.next != nil {
-		close(c.next)
-		c.next = nil
 	}
 }

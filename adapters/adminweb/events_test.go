@@ -166,17 +166,3 @@ func TestStreamsAreBounded(t *testing.T) {
 		}
 	})
 }
-
-func TestChangesMissNothing(t *testing.T) {
-	var c changes
-	c.announce()
-	next := c.wait()
-	if c.wait() != next {
-		t.Error("two waits for one change differ")
-	}
-	c.announce()
-	<-next
-	if c.wait() == next {
-		t.Error("the next change is the last one")
-	}
-}

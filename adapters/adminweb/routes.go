@@ -137,7 +137,7 @@ func (s *Site) acting(act action) http.HandlerFunc {
 		var again redrawn
 		switch {
 		case err == nil:
-			s.changes.announce()
+			s.changes.Announce()
 			http.Redirect(w, r, base(prefixOf(r))+target, http.StatusSeeOther)
 		case errors.As(err, &again):
 			s.draw(w, r, http.StatusUnprocessableEntity, again.Place, again.Draw)

@@ -38,6 +38,7 @@ import (
 
 	"plexus/adapters/admindesk"
 	"plexus/domain/secret"
+	"plexus/domain/waiting"
 	"plexus/ports"
 	"plexus/web"
 )
@@ -91,7 +92,7 @@ type Site struct {
 	hosts   atomic.Pointer[hostRule] // nil until it serves: nothing passes
 	places  chan struct{}
 	streams chan struct{}
-	changes changes
+	changes waiting.Changes
 	desk    *admindesk.Desk // nil without a personal host
 	http    *http.Server
 
@@ -180,7 +181,7 @@ func (s *Site) watch(source func() <-chan struct{}) {
 		select {
 		case <-next:
 			next = source()
-			s.changes.announce()
+			s.changes.Announce()
 		case <-s.stop:
 			return
 		}
