@@ -21,11 +21,11 @@ func TestP43_FreshHostHasMainAndProactive(t *testing.T) {
 	staged(t, func(s *stage) {
 		seen := s.phone().see().Conversations
 		if seen.SelectedID != "chat:main" || seen.VoiceID != nil || seen.Unread != 0 || len(seen.Messages) != 0 || len(seen.Items) != 2 {
-			t.Fatalf("fresh host shows %+v", seen)
+			s.Fatalf("fresh host shows %+v", seen)
 		}
 		main, proactive := s.conversation("chat:main"), s.conversation("chat:proactive")
 		if main.Kind != conversations.Chat || proactive.Kind != conversations.Proactive || main.Generation != 0 {
-			t.Fatalf("%+v %+v", main, proactive)
+			s.Fatalf("%+v %+v", main, proactive)
 		}
 	})
 }
@@ -38,17 +38,17 @@ func TestTitlesOfNewChatsAreTheLowestFreeNumber(t *testing.T) {
 			second := s.chat("")
 			third := s.chat("")
 			if title("chat:main") != word+" 1" || title(second) != word+" 2" || title(third) != word+" 3" {
-				t.Fatalf("titles %q %q %q", title("chat:main"), title(second), title(third))
+				s.Fatalf("titles %q %q %q", title("chat:main"), title(second), title(third))
 			}
 			if err := s.Delete(s.Context(), second); err != nil {
-				t.Fatal(err)
+				s.Fatal(err)
 			}
 			phone.done("c1", "conversations.create", `{}`)
 			if again := phone.see().Conversations.SelectedID; title(again) != word+" 2" {
-				t.Fatalf("the free number was not taken: %q", title(again))
+				s.Fatalf("the free number was not taken: %q", title(again))
 			}
 			if reminders := map[string]string{"Chat": "Reminders", "新对话": "主动提醒"}[word]; title("chat:proactive") != reminders {
-				t.Fatalf("reminders are %q", title("chat:proactive"))
+				s.Fatalf("reminders are %q", title("chat:proactive"))
 			}
 		}, func(_ *personal.Deps, o *personal.Options) { o.Language = language })
 	}
@@ -66,12 +66,12 @@ func TestP45_HistoriesDoNotMixAndRepliesPair(t *testing.T) {
 		calls := s.model.calls()
 		want := []ports.Exchange{{User: "one", Assistant: "answer to one"}}
 		if got := calls[len(calls)-1].History; !slices.Equal(got, want) {
-			t.Fatalf("history %+v, want %+v", got, want)
+			s.Fatalf("history %+v, want %+v", got, want)
 		}
 		all := s.messages("chat:main")
 		for i := 0; i < len(all); i += 2 {
 			if all[i].Role != conversations.User || all[i+1].ReplyTo != all[i].ID || all[i+1].TurnID != all[i].TurnID {
-				t.Fatalf("pair %d: %+v", i, all[i:i+2])
+				s.Fatalf("pair %d: %+v", i, all[i:i+2])
 			}
 		}
 	})
@@ -98,32 +98,32 @@ func TestP46_ClearEndsOneConversationsTurnAlone(t *testing.T) {
 
 		phone.refuse("c1", "conversations.clear", `{"id":"chat:main","expected_generation":3}`, workbench.GenerationConflict)
 		if synctest.Wait(); ended || s.conversation("chat:main").Generation != 0 || len(s.messages("chat:main")) != 2 {
-			t.Fatal("a refused clearing changed something")
+			s.Fatal("a refused clearing changed something")
 		}
 		phone.done("c2", "conversations.clear", `{"id":"chat:main","expected_generation":0}`)
 		if synctest.Wait(); !ended {
-			t.Fatal("the turn still runs")
+			s.Fatal("the turn still runs")
 		}
 		captions := got[nova.Caption](phone)
 		if len(captions) != 1 || captions[0].TurnID != turn || !captions[0].Final || captions[0].Text != "" {
-			t.Fatalf("what was shown in part is not taken back by one empty final: %+v", captions)
+			s.Fatalf("what was shown in part is not taken back by one empty final: %+v", captions)
 		}
 		if c := s.conversation("chat:main"); c.Generation != 1 || len(s.messages("chat:main")) != 0 {
-			t.Fatalf("after clearing: %+v", c)
+			s.Fatalf("after clearing: %+v", c)
 		}
 		close(gate)
 		if all := s.messages(other); len(all) != 2 || all[1].Text != "undisturbed" {
-			t.Fatalf("the other conversation: %+v", all)
+			s.Fatalf("the other conversation: %+v", all)
 		}
 		if n := len(s.model.calls()); n != 2 {
-			t.Fatalf("a turn of an older generation ran: %d calls", n)
+			s.Fatalf("a turn of an older generation ran: %d calls", n)
 		}
 		if errs := got[nova.ConversationError](phone); len(errs) != 0 {
-			t.Fatalf("errors %+v", errs)
+			s.Fatalf("errors %+v", errs)
 		}
 		phone.accept("d", "chat:main", "goes on")
 		if all := s.messages("chat:main"); len(all) != 2 {
-			t.Fatalf("the conversation does not go on: %+v", all)
+			s.Fatalf("the conversation does not go on: %+v", all)
 		}
 	})
 }
@@ -153,11 +153,42 @@ func TestWhatARefusedClearingHeldBackIsShown(t *testing.T) {
 		synctest.Wait()
 		close(disk)
 		if err := <-done; err != nil {
-			t.Fatal(err)
+			s.Fatal(err)
 		}
 		captions := got[nova.Caption](phone)
 		if len(captions) != 2 || captions[1].FullText != "the answer" || !captions[1].Final {
-			t.Fatalf("captions %+v", captions)
+			s.Fatalf("captions %+v", captions)
+		}
+	})
+}
+
+// A text that comes while its conversation is being cleared is refused, whichever
+// of the two gets to the store first.
+func TestTextDuringAClearingIsRefused(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone, page, other := s.phone(), s.desktop(), s.chat("Other")
+		phone.accept("a", "chat:main", "before")
+		free := s.stall()
+		// The first one holds the store; the others wait for it, in this order.
+		for _, m := range []nova.InputText{submit("c", other, "beside"), submit("b", "chat:main", "during")} {
+			if err := phone.deliver(m); err != nil {
+				s.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		page.sendOff("d", "conversations.clear", `{"id":"chat:main"}`)
+		synctest.Wait()
+		free()
+		results := map[string]nova.TextError{}
+		for _, r := range phone.receipts() {
+			results[r.RequestID] = r.Error
+		}
+		if len(results) != 2 || results["b"] != nova.SubmissionFailed || results["c"] != "" {
+			s.Fatalf("receipts %+v", results)
+		}
+		phone.accept("e", "chat:main", "after")
+		if all := texts(s.messages("chat:main")); len(all) != 2 || all[0] != "after" {
+			s.Fatalf("stored %q", all)
 		}
 	})
 }
@@ -169,7 +200,7 @@ func TestP47_ClearOfTheVoiceOwnerIsRefused(t *testing.T) {
 		phone.done("v", "conversations.voice", `{"id":"chat:main","enabled":true}`)
 		phone.refuse("c", "conversations.clear", `{"id":"chat:main"}`, workbench.VoiceActive)
 		if c := s.conversation("chat:main"); c.Generation != 0 || len(s.messages("chat:main")) != 2 {
-			t.Fatalf("it was cleared: %+v", c)
+			s.Fatalf("it was cleared: %+v", c)
 		}
 	}, new(speaker).plug)
 }
@@ -181,15 +212,15 @@ func TestP48_AFailedTurnIsMarkedToldAndBlocksNothing(t *testing.T) {
 		phone.accept("a", "chat:main", "fails")
 		errs := got[nova.ConversationError](phone)
 		if len(errs) != 1 || errs[0].ConversationID != "chat:main" || errs[0].Error != "response_failed" {
-			t.Fatalf("errors %+v", errs)
+			s.Fatalf("errors %+v", errs)
 		}
 		phone.accept("b", "chat:main", "works")
 		all := s.messages("chat:main")
 		if len(all) != 4 || all[0].Status != conversations.Failed || all[1].Delivery != conversations.CutOff || all[1].Text != "half an answ" {
-			t.Fatalf("stored %+v", all)
+			s.Fatalf("stored %+v", all)
 		}
 		if all[2].Status != conversations.Completed || all[3].Delivery != conversations.Delivered {
-			t.Fatalf("the next turn: %+v", all[2:])
+			s.Fatalf("the next turn: %+v", all[2:])
 		}
 	})
 }
@@ -202,23 +233,23 @@ func TestP49_PendingIsInterruptedAtRestartAndNeverRunAgain(t *testing.T) {
 		phone.accept("b", "chat:main", "waits")
 		s.Stop()
 		if all := s.messages("chat:main"); all[0].Status != conversations.Pending || all[1].Status != conversations.Pending {
-			t.Fatalf("a stopping host changed %+v", all)
+			s.Fatalf("a stopping host changed %+v", all)
 		}
 		if errs := got[nova.ConversationError](phone); len(errs) != 0 {
-			t.Fatalf("a stopping host says %+v", errs)
+			s.Fatalf("a stopping host says %+v", errs)
 		}
 		s.start()
 		phone = s.phone()
 		all := s.messages("chat:main")
 		if len(all) != 2 || all[0].Status != conversations.Interrupted || all[1].Status != conversations.Interrupted {
-			t.Fatalf("after the restart %+v", all)
+			s.Fatalf("after the restart %+v", all)
 		}
 		phone.accept("a", "chat:main", "in the middle")
 		if cause := phone.say("b", "chat:main", "another text"); cause != nova.SubmissionFailed {
-			t.Fatalf("another text under a stored ID: %q", cause)
+			s.Fatalf("another text under a stored ID: %q", cause)
 		}
 		if n := len(s.messages("chat:main")); n != 2 || len(s.model.calls()) != 1 {
-			t.Fatalf("it ran again: %d messages, %d calls", n, len(s.model.calls()))
+			s.Fatalf("it ran again: %d messages, %d calls", n, len(s.model.calls()))
 		}
 	})
 }
@@ -242,19 +273,19 @@ func TestP53_OpenFeedIsStable(t *testing.T) {
 		phone.done("s", "conversations.select", `{"id":"chat:main"}`)
 		phone.done("o2", "conversations.open_feed", `{"feed_id":"f1","label":"Tell me"}`)
 		if again := phone.see().Conversations.SelectedID; again != topic || item(phone.see(), topic).Kind != conversations.Topic {
-			t.Fatalf("another topic: %q, first %q", again, topic)
+			s.Fatalf("another topic: %q, first %q", again, topic)
 		}
 		if all := texts(s.messages(topic)); len(all) != 2 || all[0] != "Tell me" {
-			t.Fatalf("the label was not submitted once: %q", all)
+			s.Fatalf("the label was not submitted once: %q", all)
 		}
 		phone.refuse("o3", "conversations.open_feed", `{"feed_id":"f1","label":"Other words"}`, workbench.RequestIDConflict)
 		phone.done("o4", "conversations.open_feed", `{"feed_id":"f2"}`)
 		if again := phone.see().Conversations.SelectedID; again != topic {
-			t.Fatalf("two items of one subject have two topics: %q %q", topic, again)
+			s.Fatalf("two items of one subject have two topics: %q %q", topic, again)
 		}
 		calls := s.model.calls()
 		if !contains(calls[len(calls)-1].User, "because of f2") || contains(calls[len(calls)-1].System, "because of") {
-			t.Fatalf("prompt %+v", calls[len(calls)-1])
+			s.Fatalf("prompt %+v", calls[len(calls)-1])
 		}
 	})
 }
@@ -273,10 +304,10 @@ func TestOpenFeedWithOtherBackgroundEndsTheTurn(t *testing.T) {
 		phone.done("o2", "conversations.open_feed", `{"feed_id":"f2","label":"second"}`)
 		all := s.messages(topic)
 		if len(all) != 3 || all[0].Status != conversations.Interrupted || all[1].Status != conversations.Completed {
-			t.Fatalf("stored %+v", all)
+			s.Fatalf("stored %+v", all)
 		}
 		if errs := got[nova.ConversationError](phone); len(errs) != 0 {
-			t.Fatalf("errors %+v", errs)
+			s.Fatalf("errors %+v", errs)
 		}
 	})
 }
@@ -299,7 +330,7 @@ func TestP54_OpenFeedOfWhatIsOverIsStale(t *testing.T) {
 		}
 		phone.refuse("o", "conversations.open_feed", `{"feed_id":"none"}`, workbench.FeedNotFound)
 		if seen := phone.see().Conversations; seen.SelectedID != "chat:main" || len(seen.Items) != 2 {
-			t.Fatalf("something opened: %+v", seen)
+			s.Fatalf("something opened: %+v", seen)
 		}
 	})
 }
@@ -315,34 +346,34 @@ func TestP55_ReadIsAPrefixAcknowledgement(t *testing.T) {
 			phone.done(id, "conversations.read", `{"id":"chat:proactive","through_message_id":"`+through+`"}`)
 		}
 		if unread() != 3 {
-			t.Fatalf("%d unread", unread())
+			s.Fatalf("%d unread", unread())
 		}
 		read("r1", "two")
 		if unread() != 1 {
-			t.Fatalf("%d unread after two of three", unread())
+			s.Fatalf("%d unread after two of three", unread())
 		}
 		read("r2", "one")
 		if unread() != 1 {
-			t.Fatalf("%d unread after an older acknowledgement", unread())
+			s.Fatalf("%d unread after an older acknowledgement", unread())
 		}
 		s.remind("four", "late")
 		if unread() != 2 {
-			t.Fatalf("%d unread after one more", unread())
+			s.Fatalf("%d unread after one more", unread())
 		}
 		phone.refuse("r3", "conversations.read", `{"id":"chat:proactive","through_message_id":"trimmed"}`, workbench.MessageNotFound)
 		phone.refuse("r4", "conversations.read", `{"id":"none","through_message_id":"one"}`, workbench.ConversationNotFound)
 		s.restart()
 		phone = s.phone()
 		if unread() != 2 {
-			t.Fatalf("%d unread after a restart", unread())
+			s.Fatalf("%d unread after a restart", unread())
 		}
 		phone.done("c", "conversations.clear", `{"id":"chat:proactive"}`)
 		if unread() != 0 {
-			t.Fatalf("%d unread after clearing", unread())
+			s.Fatalf("%d unread after clearing", unread())
 		}
 		s.remind("five", "new")
 		if unread() != 1 {
-			t.Fatalf("%d unread after clearing and one more", unread())
+			s.Fatalf("%d unread after clearing and one more", unread())
 		}
 	})
 }
@@ -355,10 +386,10 @@ func TestP56_OnlyProactiveMessagesAreUnread(t *testing.T) {
 		phone.accept("b", "chat:proactive", "and?") // its answer is the assistant's, too
 		seen := phone.see()
 		if main, own := item(seen, "chat:main").Unread, item(seen, "chat:proactive").Unread; main != 0 || own != 2 {
-			t.Fatalf("unread: main %d, proactive %d", main, own)
+			s.Fatalf("unread: main %d, proactive %d", main, own)
 		}
 		if seen.Conversations.Unread != 2 {
-			t.Fatalf("the sum is %d", seen.Conversations.Unread)
+			s.Fatalf("the sum is %d", seen.Conversations.Unread)
 		}
 	})
 }

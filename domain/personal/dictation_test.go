@@ -308,3 +308,27 @@ func TestStopEndsRecognition(t *testing.T) {
 		return "", ctx.Err()
 	})))
 }
+
+// A recogniser that does not heed its end speaks into no later draft.
+func TestP64_ALateTranscriptIsNotTheNextDrafts(t *testing.T) {
+	var gate chan struct{}
+	staged(t, func(s *stage) {
+		gate = make(chan struct{})
+		phone := s.phone()
+		phone.dictate("d", nova.DictationStart)
+		phone.Audio([]byte{1, 2})
+		phone.dictate("d", nova.DictationFinish)
+		synctest.Wait()
+		phone.dictate("d", nova.DictationCancel)
+		phone.dictate("d", nova.DictationStart)
+		close(gate)
+		phone.silent()
+		if err := phone.draft("e", nova.DictationStart); !errors.Is(err, conversations.ErrDraftOpen) {
+			s.Fatalf("the next draft has ended: %v", err)
+		}
+		phone.Leave()
+	}, with(transcriber(func(context.Context, []byte) (string, error) {
+		<-gate
+		return "too late", nil
+	})))
+}
