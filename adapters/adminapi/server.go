@@ -114,7 +114,7 @@ func (s *server) answer(methods map[string]endpoint) http.HandlerFunc {
 		value, err := s.run(methods, r)
 		if err != nil {
 			f := faultOf(err)
-			if f.status == http.StatusInternalServerError {
+			if f.status == http.StatusInternalServerError && r.Context().Err() == nil { // who asked is still there
 				s.Log.Error("a request on the admin socket failed", "route", r.Pattern, "error", err)
 			}
 			for method := range methods {

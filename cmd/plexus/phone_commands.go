@@ -169,6 +169,11 @@ func clearThread(ctx context.Context, h *handset, conn *novaclient.Conn, _ strin
 	if err := order(ctx, conn, "conversations.clear", params, nil); err != nil {
 		return err
 	}
+	h.mu.Lock()
+	if h.last.ConversationID == here.ID {
+		h.last = nova.InputText{} // its answer will not come
+	}
+	h.mu.Unlock()
 	_, err = h.desk.await(ctx, snapshotWithin, func(s workbench.MobileSnapshot) bool {
 		now, ok := thread(s, here.ID)
 		return !ok || now.Generation > here.Generation

@@ -119,6 +119,9 @@ func (s *phoneScreen) caption(c nova.Caption) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if turn := string(c.Role) + " " + c.TurnID; turn != s.turn {
+		if s.turn != "" && !c.Final {
+			return // two answers at once: this one is shown when it is whole
+		}
 		s.endTurn()
 		if c.Text == "" && c.FullText == "" {
 			return // nothing was said
@@ -159,8 +162,8 @@ func (s *phoneScreen) elsewhere(conversationID string) string {
 // their last part alone, and a recogniser may change its mind: then everything
 // is said again, after a gap.
 func unsaid(said, whole string) string {
-	if more, ok := strings.CutPrefix(whole, said); ok {
-		return more
+	if more, ok := strings.CutPrefix(whole, strings.TrimRight(said, " ")); ok {
+		return strings.TrimPrefix(more, said[len(strings.TrimRight(said, " ")):])
 	}
 	for n := min(len(said), len(whole)); n > 0; n-- {
 		if strings.HasSuffix(said, whole[:n]) {

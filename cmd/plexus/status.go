@@ -203,7 +203,7 @@ func size(n int64) string {
 }
 
 func keptText(k adminapi.Kept) string {
-	said := fmt.Sprintf("%d in %s, %d of them topics; %s of text", k.Messages, counted(k.Conversations, "conversation"), k.Topics, size(k.Bytes))
+	said := fmt.Sprintf("%d in %s (%s); %s of text", k.Messages, counted(k.Conversations, "conversation"), counted(k.Topics, "topic"), size(k.Bytes))
 	if !k.Browser {
 		said += "; what is asked in the browser is not kept"
 	}

@@ -161,7 +161,12 @@ func (h *Host) open(ctx context.Context) error {
 }
 
 func (h *Host) ensure(tx ports.PersonalTx, c conversations.Conversation) error {
-	if _, err := tx.Conversation(c.ID); !errors.Is(err, ports.ErrConversationUnknown) {
+	stored, err := tx.Conversation(c.ID)
+	switch {
+	case err == nil && stored.Title != c.Title: // the host's language has changed
+		stored.Title = c.Title
+		return tx.PutConversation(stored)
+	case !errors.Is(err, ports.ErrConversationUnknown):
 		return err
 	}
 	c.CreatedAt = h.now()
