@@ -125,7 +125,7 @@ func TestN39_AFailedWriteEndsTheConnectionAlone(t *testing.T) {
 		if reason := h.only().out.send(caption("x")); reason != 0 {
 			t.Fatal(reason)
 		}
-		within(t, "the slow reader", h.lifetime(), 10*time.Second, 12*time.Second)
+		within(t, "the slow reader", h.lifetime(), writeLimit, writeLimit+2*time.Second)
 		h.connect("").alive()
 	})
 	if !strings.Contains(log, "reason=slow_reader code=0") {

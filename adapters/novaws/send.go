@@ -30,6 +30,7 @@ type outgoing struct {
 	mu     sync.Mutex
 	box    *outbox
 	states sessions.Coalescer // of the personal state
+	unseen int                // large bodies that left and may not have arrived
 	ended  bool
 	flush  bool
 	cut    *time.Timer // armed by end: frees a writer that is stuck
@@ -129,14 +130,14 @@ func (o *outgoing) changed(revision uint64, now time.Time) {
 
 // stateDue reports whether the personal state is to be composed now. Else wait is
 // how long until then, or 0 for until stirred: on a slow link nothing is composed
-// while a body is still on its way, so that one at most is in memory and the next
-// is as new as it can be.
+// while a body is still on its way, here or in a buffer beyond, so that one at most
+// is there and the next is as new as it can be.
 func (o *outgoing) stateDue(now time.Time) (compose bool, wait time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	due := o.states.Due()
 	switch {
-	case o.ended, due.IsZero(), o.box.holdsBody():
+	case o.ended, due.IsZero(), o.box.holdsBody(), o.unseen > 0:
 		return false, 0
 	case o.states.Take(now):
 		return true, 0
@@ -157,10 +158,12 @@ func (o *outgoing) run(retire func(sessions.CloseReason)) {
 				retire(reason)
 			}
 		case <-look.C:
-			if life.silent(o.socket.Reads()) {
+			if life.silent(o.socket.Reads(), o.socket.Sent(), o.keepalive) {
 				retire(sessions.GhostRetired)
 			}
-			o.probe()
+			if life.backlog == 0 { // else a ping would wait behind it, and be given up
+				o.probe(o.keepalive)
+			}
 			look.Reset(o.keepalive)
 		case <-o.stopped:
 			if o.flush {
@@ -181,7 +184,11 @@ func (o *outgoing) drain() sessions.CloseReason {
 		if !ok {
 			return 0
 		}
+		size, began := len(f.buffer.B), time.Now()
 		err := o.write(f)
+		if err == nil && f.kind.body() && size > largeBody && time.Since(began) < promptly {
+			o.prove(size)
+		}
 		o.mu.Lock()
 		o.box.written(f)
 		o.mu.Unlock()
@@ -221,25 +228,68 @@ func (o *outgoing) end(flush bool) {
 }
 
 // probe sends a WebSocket ping; what comes back counts as a sign of life.
-func (o *outgoing) probe() {
+func (o *outgoing) probe(patience time.Duration) {
+	o.probes.Go(func() { o.ping(patience) })
+}
+
+func (o *outgoing) ping(patience time.Duration) {
+	ctx, cancel := context.WithTimeout(o.ctx, patience)
+	defer cancel()
+	_ = o.socket.Ping(ctx) // whatever comes back is counted elsewhere
+}
+
+// slowestLink is the rate, in bytes a second, below which a link is as good as
+// none. What was sent may still be on its way, in the buffers of this machine and
+// of a proxy, and a ping waits behind it: 900 KiB at this rate need almost two
+// minutes.
+const slowestLink = 8 << 10
+
+// arrival is how long size bytes may be on their way.
+func arrival(size int) time.Duration { return time.Duration(size) * time.Second / slowestLink }
+
+// A body of more than largeBody bytes that left promptly may lie in a buffer. One
+// that took longer has met a link that holds the writer back by itself.
+const (
+	largeBody = 64 << 10
+	promptly  = time.Second
+)
+
+// prove pings behind a large body: once the pong is there the client has the
+// body, and another may follow.
+func (o *outgoing) prove(size int) {
+	o.mu.Lock()
+	o.unseen++
+	o.mu.Unlock()
 	o.probes.Go(func() {
-		ctx, cancel := context.WithTimeout(o.ctx, o.keepalive)
-		defer cancel()
-		_ = o.socket.Ping(ctx) // whatever comes back is counted elsewhere
+		o.ping(arrival(size))
+		o.mu.Lock()
+		o.unseen--
+		o.mu.Unlock()
+		rouse(o.stirred)
 	})
 }
 
 // signsOfLife looks for bytes that came. Nobody looks while something is being
-// written: that has a limit of its own, which counts progress.
+// written: that has a limit of its own, which counts progress. While much is on its
+// way silence says nothing.
 type signsOfLife struct {
-	reads uint64
-	quiet int
+	reads   uint64
+	sent    uint64
+	backlog uint64 // bytes that may not have arrived, at slowestLink
+	quiet   int
 }
 
-func (l *signsOfLife) silent(reads uint64) bool {
-	if reads != l.reads {
-		l.reads, l.quiet = reads, 0
-	} else {
+// silent is asked once every interval.
+func (l *signsOfLife) silent(reads, sent uint64, interval time.Duration) bool {
+	arrives := uint64(slowestLink * interval / time.Second)
+	l.backlog += sent - l.sent
+	l.backlog -= min(l.backlog, arrives)
+	heard := reads != l.reads
+	l.reads, l.sent = reads, sent
+	switch {
+	case heard:
+		l.quiet = 0
+	case l.backlog == 0:
 		l.quiet++
 	}
 	return l.quiet >= silentLooks

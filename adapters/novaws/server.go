@@ -73,6 +73,7 @@ type Config struct {
 const (
 	DefaultConnections = 64
 	defaultKeepalive   = 20 * time.Second
+	writeLimit         = 60 * time.Second       // without progress (decision K3)
 	retireLimit        = 500 * time.Millisecond // for a retired client's closing handshake
 )
 
@@ -98,7 +99,7 @@ func New(deps Deps, config Config) *Server {
 		config.MaxConnections = DefaultConnections
 	}
 	if config.Limits == (wsconn.Limits{}) {
-		config.Limits = wsconn.DefaultLimits()
+		config.Limits = wsconn.Limits{Frame: wsconn.DefaultLimits().Frame, Write: writeLimit}
 	}
 	if config.Keepalive == 0 {
 		config.Keepalive = defaultKeepalive

@@ -162,6 +162,9 @@ func (s *Socket) Ping(ctx context.Context) error { return s.ws.Ping(ctx) }
 // Reads counts the reads that brought bytes: any of them is a sign of life.
 func (s *Socket) Reads() uint64 { return s.watched.Reads() }
 
+// Sent counts the bytes that left, as far as can be told from here.
+func (s *Socket) Sent() uint64 { return s.watched.Sent() }
+
 // Close says goodbye with code and an empty reason and ends within CloseLimit,
 // whatever the peer does. Only the first Close or Cut has an effect; all return
 // when the socket is gone.

@@ -32,6 +32,7 @@ type Watched struct {
 	net.Conn
 	limits Limits
 	reads  atomic.Uint64 // reads that brought bytes, a sign of life
+	sent   atomic.Uint64 // bytes that the kernel has taken
 
 	open  bool // bytes of an unfinished frame are in hand
 	fresh bool // and its deadline is not set yet
@@ -87,6 +88,7 @@ func (w *Watched) Write(p []byte) (n int, err error) {
 		}
 		k, err := w.Conn.Write(piece)
 		n += k
+		w.sent.Add(uint64(k))
 		if err != nil || n == len(p) {
 			return n, err
 		}
@@ -95,6 +97,10 @@ func (w *Watched) Write(p []byte) (n int, err error) {
 
 // Reads counts the reads that brought bytes.
 func (w *Watched) Reads() uint64 { return w.reads.Load() }
+
+// Sent counts the bytes that the kernel has taken. How far they have come since,
+// nobody on this side can tell.
+func (w *Watched) Sent() uint64 { return w.sent.Load() }
 
 // setReadDeadline drops the error: a socket that refuses a deadline is closed,
 // and the read that follows says so.
