@@ -13,8 +13,8 @@ import (
 // Update runs change as one atomic write, all of it or nothing, which is durable
 // when Update returns nil. An error of change undoes everything and is returned
 // as it is. Changes never overlap, though several callers may share one commit.
-// A failed commit is an error for all that shared it, and none of them has
-// happened. ctx ends the wait for one's turn; a change that has begun is seen
+// A failed commit is an error for all that shared it, also for a change that gave
+// an error of its own, and none of them has happened. ctx ends the wait for one's turn; a change that has begun is seen
 // through. change must neither wait nor keep tx, and may not call the store.
 //
 // View shows look one consistent state, not older than any Update that had

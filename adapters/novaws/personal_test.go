@@ -390,9 +390,9 @@ func TestP78_ASecondClientDisturbsNobody(t *testing.T) {
 	}
 }
 
-// TestP79_K15_ARevocationWaitsForNothing: it ends a personal connection with 4003
+// TestP79_N82_ARevocationWaitsForNothing: it ends a personal connection with 4003
 // though a command runs and others wait; the place is free and the desk told.
-func TestP79_K15_ARevocationWaitsForNothing(t *testing.T) {
+func TestP79_N82_ARevocationWaitsForNothing(t *testing.T) {
 	d := newDesk()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		d.deliver = func(ctx context.Context, _ nova.Control) error {

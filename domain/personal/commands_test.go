@@ -331,7 +331,7 @@ func TestTheResultComesBeforeTheChange(t *testing.T) {
 	})
 }
 
-func TestAStateResultCarriesTheSnapshot(t *testing.T) {
+func TestP69_N79_AStateResultCarriesTheSnapshot(t *testing.T) {
 	staged(t, func(s *stage) {
 		phone, page := s.phone(), s.desktop()
 		for _, c := range []*client{phone, page} {

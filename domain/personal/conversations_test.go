@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,11 +69,41 @@ func TestP45_HistoriesDoNotMixAndRepliesPair(t *testing.T) {
 		if got := calls[len(calls)-1].History; !slices.Equal(got, want) {
 			s.Fatalf("history %+v, want %+v", got, want)
 		}
+		for _, call := range calls {
+			if strings.HasPrefix(call.User, "two") && len(call.History) > 0 {
+				s.Fatalf("the other conversation was given %+v", call.History)
+			}
+		}
+		phone.accept("5", other, "more")
+		calls = s.model.calls()
+		if got, want := calls[len(calls)-1].History, []ports.Exchange{{User: "two", Assistant: "answer to two"}}; !slices.Equal(got, want) {
+			s.Fatalf("the other conversation was given %+v, want %+v", got, want)
+		}
 		all := s.messages("chat:main")
 		for i := 0; i < len(all); i += 2 {
 			if all[i].Role != conversations.User || all[i+1].ReplyTo != all[i].ID || all[i+1].TurnID != all[i].TurnID {
 				s.Fatalf("pair %d: %+v", i, all[i:i+2])
 			}
+		}
+	})
+}
+
+// TestP45_RepliesPairByWhatTheyReplyTo: two texts come before the first answer, so
+// that no pair stands side by side.
+func TestP45_RepliesPairByWhatTheyReplyTo(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone, gate := s.phone(), make(chan struct{})
+		s.model.then(waits(gate, "late answer"))
+		phone.accept("1", "chat:main", "one")
+		phone.accept("2", "chat:main", "two")
+		close(gate)
+		s.messages("chat:main") // both are answered
+		phone.accept("3", "chat:main", "three")
+		s.messages("chat:main")
+		calls := s.model.calls()
+		want := []ports.Exchange{{User: "one", Assistant: "late answer"}, {User: "two", Assistant: "answer to two"}}
+		if got := calls[len(calls)-1].History; !slices.Equal(got, want) {
+			s.Fatalf("history %+v, want %+v", got, want)
 		}
 	})
 }

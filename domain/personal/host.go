@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"plexus/domain/answers"
@@ -54,6 +55,7 @@ type Options struct {
 	TimeZone        string // IANA name
 	MaxPrompt       int    // bytes; default answers.DefaultPrompt
 	MaxTopics       int
+	MaxBytes        int64 // of the texts of all messages
 	TopicAge        time.Duration
 	// Record says whether browser questions become topics. Fixed: a flag, the
 	// environment or the file says so, and the page cannot change it.
@@ -78,9 +80,11 @@ type Host struct {
 	selected  string     // conversation, as it is stored
 	sequence  uint64     // of the last caption
 	endpoints map[*endpoint]struct{}
-	texts     conversations.TextLedger
+	texts     map[bool]*conversations.TextLedger // of the page (true) and of phones: neither uses up the other's
 	voice     voice
 	recording bool
+
+	full atomic.Bool // there is more text than may be kept, and nothing to remove
 }
 
 // New checks the wiring and opens what is stored: what was pending is
@@ -112,15 +116,22 @@ func New(ctx context.Context, deps Deps, opts Options) (*Host, error) {
 	if opts.MaxTopics == 0 {
 		opts.MaxTopics = conversations.MaxTopics
 	}
+	if opts.MaxBytes == 0 {
+		opts.MaxBytes = conversations.MaxBytes
+	}
 	if opts.TopicAge == 0 {
 		opts.TopicAge = conversations.TopicAge
 	}
-	h := &Host{deps: deps, opts: opts, endpoints: map[*endpoint]struct{}{}}
+	h := &Host{deps: deps, opts: opts, endpoints: map[*endpoint]struct{}{}, texts: map[bool]*conversations.TextLedger{true: {}, false: {}}}
 	h.group.host = h
 	h.commands.turns = waiting.NewTurnstile(1)
 	h.group.ctx, h.group.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	h.lines.open = map[string]*line{}
 	if err := h.open(ctx); err != nil {
+		h.group.cancel()
+		return nil, fmt.Errorf("open the personal host: %w", err)
+	}
+	if err := h.keepBounds(ctx); err != nil {
 		h.group.cancel()
 		return nil, fmt.Errorf("open the personal host: %w", err)
 	}

@@ -40,7 +40,7 @@ func (e *endpoint) text(ctx context.Context, m nova.InputText) error {
 		answer(nova.OutcomeUnknown)
 		return nil
 	}
-	switch e.host.beginText(m.RequestID, conversations.TextContent{ConversationID: m.ConversationID, Text: m.Text, Todo: s.todo}) {
+	switch e.host.beginText(e.terms.Desktop, m.RequestID, conversations.TextContent{ConversationID: m.ConversationID, Text: m.Text, Todo: s.todo}) {
 	case conversations.TextNew:
 		e.submitText(s)
 	case conversations.TextAccepted:
@@ -55,10 +55,10 @@ func (e *endpoint) text(ctx context.Context, m nova.InputText) error {
 	return nil
 }
 
-func (h *Host) beginText(requestID string, content conversations.TextContent) conversations.TextVerdict {
+func (h *Host) beginText(desktop bool, requestID string, content conversations.TextContent) conversations.TextVerdict {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.texts.Begin(requestID, content)
+	return h.texts[desktop].Begin(requestID, content)
 }
 
 // submitText admits a correlated text beside the connection, which may be gone
@@ -67,7 +67,7 @@ func (e *endpoint) submitText(s submission) {
 	h, desktop := e.host, e.terms.Desktop
 	settle := func(err error) {
 		h.mu.Lock()
-		asked := h.texts.Settle(s.requestID, err == nil)
+		asked := h.texts[desktop].Settle(s.requestID, err == nil)
 		h.mu.Unlock()
 		result := nova.TextResult{RequestID: s.requestID, ConversationID: s.conversationID}
 		if err != nil {
@@ -106,6 +106,14 @@ func (h *Host) submit(ctx context.Context, s submission) error {
 func (h *Host) store(ctx context.Context, s submission) (t *turn, err error) {
 	if !h.hasModel() {
 		return nil, workbench.RuntimeUnavailable
+	}
+	if h.full.Load() { // as it was: something may have been removed since
+		if err := h.keepBounds(ctx); err != nil {
+			return nil, err
+		}
+		if h.full.Load() {
+			return nil, workbench.StoreCapacity
+		}
 	}
 	err = h.update(ctx, func(tx ports.PersonalTx) error {
 		c, err := conversation(tx, s.conversationID)

@@ -132,7 +132,7 @@ func (h *Host) BeginAnswer(q ports.AnsweredQuestion) (end func(ctx context.Conte
 	began := h.topics.begin()
 	return func(ctx context.Context, a ports.Answered) {
 		defer h.topics.end()
-		if err := guard(func() error { return h.record(ctx, q, address, a, began) }); err != nil {
+		if err := guard(func() error { return errors.Join(h.record(ctx, q, address, a, began), h.keepBounds(ctx)) }); err != nil {
 			h.deps.Log.Error("a question of the browser could not be kept as a topic", "error", err)
 		}
 	}
@@ -236,6 +236,37 @@ func (h *Host) expireTopics(tx ports.PersonalTx, keep string) error {
 			return err
 		}
 		count--
+	}
+}
+
+// keepBounds removes the topics that were untouched for longest while the texts of
+// all messages have more than MaxBytes together. When none is left to remove, no
+// more text is taken.
+func (h *Host) keepBounds(ctx context.Context) error {
+	for {
+		sizes, err := h.deps.Archive.PersonalSizes(ctx)
+		if err != nil || sizes.MessageBytes <= h.opts.MaxBytes {
+			h.full.Store(false)
+			return err
+		}
+		dropped := ""
+		err = h.update(ctx, func(tx ports.PersonalTx) error {
+			oldest, err := tx.Conversations(ports.ConversationQuery{Kind: conversations.Topic, Limit: 2, Oldest: true})
+			if err != nil {
+				return err
+			}
+			oldest = slices.DeleteFunc(oldest, func(c conversations.Conversation) bool { return h.ownsVoice(c.ID) })
+			if len(oldest) == 0 {
+				return errUnchanged
+			}
+			dropped = oldest[0].ID
+			return h.dropConversation(tx, dropped)
+		})
+		if err != nil || dropped == "" {
+			h.full.Store(err == nil)
+			return err
+		}
+		h.dropTurns(dropped)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"plexus/domain/conversations"
 	"plexus/domain/framing"
+	"plexus/domain/nova"
 	"plexus/domain/nova/jsonform"
 	"plexus/domain/personal"
 	"plexus/ports"
@@ -352,4 +353,30 @@ func TestATopicThatCannotBeStored(t *testing.T) {
 			s.Fatalf("%d messages", n)
 		}
 	})
+}
+
+// TestTheTextsOfAllMessagesAreBounded: the oldest topics go; with nothing left to
+// remove no more is taken, until there is room again.
+func TestTheTextsOfAllMessagesAreBounded(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone := s.phone()
+		for n := range 4 {
+			s.browse(page(fmt.Sprintf("https://a.test/%d", n)), "question", strings.Repeat("x", 400))
+			<-time.After(time.Second)
+		}
+		if _, ok := s.topic("https://a.test/1"); ok || s.topics() != 2 {
+			s.Fatalf("%d topics are left", s.topics())
+		}
+		s.mustTopic("https://a.test/3")
+		s.model.then(func(_ context.Context, emit func(string) error) error { return emit(strings.Repeat("y", 1100)) })
+		phone.accept("1", "chat:main", "Say much")
+		if s.messages("chat:main"); s.topics() != 0 {
+			s.Fatalf("%d topics are left", s.topics())
+		}
+		if cause := phone.say("2", "chat:main", "Say more"); cause != nova.SubmissionFailed {
+			s.Fatalf("a text beyond the bound: %q", cause)
+		}
+		phone.done("c", "conversations.clear", `{"id":"chat:main"}`)
+		phone.accept("3", "chat:main", "And now?")
+	}, func(_ *personal.Deps, o *personal.Options) { o.MaxBytes = 1000 })
 }

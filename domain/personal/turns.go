@@ -57,7 +57,7 @@ func (h *Host) answerAll(ctx context.Context, id string) {
 		running, cancel := h.deps.Within(ctx, TurnLimit)
 		o.current, o.cancel = t, cancel
 		l.mu.Unlock()
-		if err := guard(func() error { return h.answer(running, ctx, t) }); err != nil && ctx.Err() == nil {
+		if err := guard(func() error { return errors.Join(h.answer(running, ctx, t), h.keepBounds(ctx)) }); err != nil && ctx.Err() == nil {
 			h.deps.Log.Error("a turn could not be ended", "error", err)
 		}
 		cancel()
@@ -194,7 +194,10 @@ type speech struct {
 func (s *speech) add(piece string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.text.Len()+len(piece) > maxAnswer {
+	switch {
+	case s.ended:
+		return errEnded
+	case s.text.Len()+len(piece) > maxAnswer:
 		return errTooLong
 	}
 	s.text.WriteString(strings.ToValidUTF8(piece, "\uFFFD"))
@@ -247,7 +250,10 @@ func (s *speech) String() string {
 	return s.text.String()
 }
 
-var errTooLong = errors.New("the answer is too long")
+var (
+	errTooLong = errors.New("the answer is too long")
+	errEnded   = errors.New("the answer has ended")
+)
 
 // caption is what the host says in a turn.
 func (t *turn) caption(text string, final bool) nova.Caption {

@@ -37,11 +37,14 @@ func (s *Store) Update(ctx context.Context, change func(tx ports.PersonalTx) err
 	if err != nil {
 		return access.Wrap("wait for the turn to write", err)
 	}
-	if err := s.run(g, change); err != nil {
-		return err
-	}
+	err = s.run(g, change)
+	// A change that found nothing to do may have found what another one in the group
+	// has written: it has to wait as well.
 	<-g.done
-	return g.err
+	if g.err != nil {
+		return g.err
+	}
+	return err
 }
 
 // takeTurn waits for the turn, which its caller has to hand on, and gives the
@@ -171,7 +174,7 @@ func (g *group) run(change func(tx ports.PersonalTx) error) (err error) {
 	ended := false
 	defer func() {
 		if !ended || err != nil {
-			g.undo()
+			g.undo(own.failed)
 		}
 	}()
 	err = change(own)
@@ -187,12 +190,16 @@ func (g *group) run(change func(tx ports.PersonalTx) error) (err error) {
 	return nil
 }
 
-// undo takes back the change that has just run.
-func (g *group) undo() {
+// undo takes back the change that has just run. failure is that of the store, if it
+// had one: then the transaction may be gone already.
+func (g *group) undo(failure error) {
 	w := &work{session: &g.session}
 	_, err := w.exec(undoChange, "undo a change")
 	if err == nil {
 		_, err = w.exec(endChange, "undo a change")
+	}
+	if err != nil && failure != nil {
+		err = failure
 	}
 	g.lost = err
 }
