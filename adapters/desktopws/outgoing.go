@@ -156,10 +156,7 @@ func (o *outgoing) drain() sessions.CloseReason {
 			return 0
 		}
 		if err := o.socket.WriteText(f.text); err != nil {
-			if wsconn.FaultOf(err) == wsconn.TimedOut {
-				return sessions.SlowReader
-			}
-			return sessions.WriteFailed
+			return wsconn.WriteEnd(err)
 		}
 	}
 }

@@ -15,12 +15,12 @@ func (c *session) read() {
 	for {
 		binary, body, err := c.socket.Next()
 		if err != nil {
-			c.Close(endOf(err))
+			c.Close(wsconn.ReadEnd(err))
 			return
 		}
 		text, err := io.ReadAll(body) // the socket bounds it
 		if err != nil {
-			c.Close(endOf(err))
+			c.Close(wsconn.ReadEnd(err))
 			return
 		}
 		c.socket.MessageDone()
@@ -72,19 +72,4 @@ func offer[M any](lane chan M, m M) bool {
 	default:
 		return false
 	}
-}
-
-// endOf sorts a read error.
-func endOf(err error) sessions.CloseReason {
-	switch wsconn.FaultOf(err) {
-	case wsconn.TooBig:
-		return sessions.MessageTooBig
-	case wsconn.TimedOut:
-		return sessions.FrameStalled
-	case wsconn.NotTaken:
-		return sessions.SlowReader
-	case wsconn.BrokenRule:
-		return sessions.BadWebSocket
-	}
-	return sessions.ClientGone
 }

@@ -209,17 +209,11 @@ func messageEnd(err error) *EndError {
 
 // endOf sorts a read error.
 func endOf(err error) *EndError {
-	switch wsconn.FaultOf(err) {
-	case wsconn.TooBig:
-		return &EndError{Reason: sessions.MessageTooBig}
-	case wsconn.TimedOut:
-		return &EndError{Reason: sessions.FrameStalled}
-	case wsconn.NotTaken:
-		return &EndError{Reason: sessions.SlowReader}
-	case wsconn.BrokenRule:
-		return &EndError{Reason: sessions.BadWebSocket, Err: err}
+	end := &EndError{Reason: wsconn.ReadEnd(err)}
+	if end.Reason == sessions.BadWebSocket {
+		end.Err = err
 	}
-	return &EndError{Reason: sessions.ClientGone}
+	return end
 }
 
 // WriteEnd sorts a write error.

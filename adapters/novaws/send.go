@@ -196,10 +196,7 @@ func (o *outgoing) drain() sessions.CloseReason {
 			rouse(o.stirred)
 		}
 		if err != nil {
-			if wsconn.FaultOf(err) == wsconn.TimedOut {
-				return sessions.SlowReader
-			}
-			return sessions.WriteFailed
+			return wsconn.WriteEnd(err)
 		}
 	}
 }

@@ -281,12 +281,12 @@ func (c *session) readLoop() {
 	for {
 		binary, body, err := c.socket.Next()
 		if err != nil {
-			c.readEnd <- endOf(err)
+			c.readEnd <- wsconn.ReadEnd(err)
 			return
 		}
 		b, err := readAll(body, nil)
 		if err != nil {
-			c.readEnd <- endOf(err)
+			c.readEnd <- wsconn.ReadEnd(err)
 			return
 		}
 		c.socket.MessageDone()
@@ -318,19 +318,4 @@ func readAll(body io.Reader, dst []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-}
-
-// endOf sorts a read error.
-func endOf(err error) sessions.CloseReason {
-	switch wsconn.FaultOf(err) {
-	case wsconn.TooBig:
-		return sessions.MessageTooBig
-	case wsconn.TimedOut:
-		return sessions.FrameStalled
-	case wsconn.NotTaken:
-		return sessions.SlowReader
-	case wsconn.BrokenRule:
-		return sessions.BadWebSocket
-	}
-	return sessions.ClientGone
 }
