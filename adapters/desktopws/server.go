@@ -64,8 +64,9 @@ func New(config Config) *Server {
 	return &Server{config: config, tracker: wsconn.NewTracker(MaxSockets)}
 }
 
-// Serve answers one request, whose Host and session the caller has judged. It returns at once; over then runs beside the socket: it waits until
-// the session has ended, and returns false when ctx ends first.
+// Serve answers one request, whose Host and session the caller has judged. It
+// returns at once; over then runs beside the socket: it waits until the session
+// has ended, and returns false when ctx ends first.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, over func(ctx context.Context) bool) {
 	if !wsconn.IsUpgrade(r) {
 		w.Header().Set("Upgrade", "websocket")

@@ -46,16 +46,19 @@ func (w *Workbench) connected(instance string) {
 func (w *Workbench) isNews(revision uint64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !w.known || revision > w.revision
+	return w.newer(revision)
 }
+
+// newer is isNews with mu held.
+func (w *Workbench) newer(revision uint64) bool { return !w.known || revision > w.revision }
 
 // take keeps a snapshot that is newer than the last.
 func (w *Workbench) take(revision uint64, s workbench.MobileSnapshot) (taken bool) {
-	if !w.isNews(revision) {
-		return false
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if !w.newer(revision) {
+		return false
+	}
 	w.revision, w.known = revision, true
 	w.snapshot, w.any, w.asked = s, true, false
 	return true
