@@ -34,21 +34,23 @@ var (
 // prints what was said. Methods may be called concurrently.
 //
 // The file lies in a folder of its own, which is the program's working folder,
-// and goes with it when the program ends. On Unix all that the program started
+// and goes with it when the program ends; what a killed process of ours leaves is
+// for the owner of the place to remove. On Unix all that the program started
 // is killed then too, but for what has left its process group.
 type Command struct {
 	argv  []string
 	env   []string
-	temp  string // where the folders are made; "": where the system has such
+	place string // where the folders are made; made itself when needed
 	limit time.Duration
 }
 
 var _ ports.Transcriber = (*Command)(nil)
 
 // NewCommand takes a program, as a full path or as a name to be found in PATH,
-// and its first arguments. It starts nothing, and does not look whether the
+// and its first arguments. place is a full path of a folder for speech alone,
+// which need not be there yet. It starts nothing, and does not look whether the
 // program is there: it may be installed later.
-func NewCommand(argv []string) (*Command, error) {
+func NewCommand(argv []string, place string) (*Command, error) {
 	if len(argv) == 0 {
 		return nil, errors.New("recognizer: command is missing")
 	}
@@ -58,7 +60,7 @@ func NewCommand(argv []string) (*Command, error) {
 	if slices.ContainsFunc(argv, func(arg string) bool { return strings.ContainsRune(arg, 0) }) {
 		return nil, errors.New("recognizer: command holds a NUL character")
 	}
-	return &Command{argv: slices.Clone(argv), env: keptEnvironment(os.Environ()), limit: DefaultTimeout}, nil
+	return &Command{argv: slices.Clone(argv), env: keptEnvironment(os.Environ()), place: place, limit: DefaultTimeout}, nil
 }
 
 // keptEnvironment is what a program needs to find its files and to print UTF-8.
@@ -100,7 +102,10 @@ func (c *Command) Transcribe(ctx context.Context, samples []byte) (string, error
 		if err != nil {
 			return "", err
 		}
-		dir, err := os.MkdirTemp(c.temp, "plexus-speech-") // mode 0700
+		if err := os.MkdirAll(c.place, 0o700); err != nil {
+			return "", fmt.Errorf("%w: %w", errNoFile, err)
+		}
+		dir, err := os.MkdirTemp(c.place, "") // mode 0700
 		if err != nil {
 			return "", fmt.Errorf("%w: %w", errNoFile, err)
 		}

@@ -25,13 +25,12 @@ import (
 // the end.
 func newCommand(t *testing.T, argv ...string) *Command {
 	t.Helper()
-	c, err := NewCommand(argv)
+	c, err := NewCommand(argv, filepath.Join(t.TempDir(), "speech"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.temp = t.TempDir()
 	t.Cleanup(func() {
-		if left, err := os.ReadDir(c.temp); err != nil || len(left) != 0 {
+		if left, err := os.ReadDir(c.place); len(left) != 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("left behind: %v, %v", left, err)
 		}
 	})
@@ -59,12 +58,12 @@ func TestCommand_Contract(t *testing.T) {
 
 func TestCommand_GetsAPrivateFileAsItsLastArgument(t *testing.T) {
 	copied := filepath.Join(t.TempDir(), "copy.wav")
-	c := shell(t, `cat; cp "$3" "$1" && ls -ld . | cut -c1-10; ls -l "$3" | cut -c1-10; echo "$2 $#"; basename "$3"; ls | wc -l; touch left.txt`, copied, "-f")
+	c := shell(t, `cat; cp "$3" "$1" && ls -ld . .. | cut -c1-10; ls -l "$3" | cut -c1-10; echo "$2 $#"; basename "$3"; ls | wc -l; touch left.txt`, copied, "-f")
 	got, err := c.Transcribe(t.Context(), tone())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "drwx------ -rw------- -f 3 speech.wav 1"; got != want {
+	if want := "drwx------ drwx------ -rw------- -f 3 speech.wav 1"; got != want {
 		t.Errorf("got %q; want %q", got, want)
 	}
 	wav, err := os.ReadFile(copied)
@@ -142,9 +141,10 @@ func TestCommand_Faults(t *testing.T) {
 
 func TestCommand_NoPlaceForTheFile(t *testing.T) {
 	c := shell(t, `echo yes`)
-	empty := c.temp
-	c.temp = filepath.Join(empty, "missing")
-	defer func() { c.temp = empty }()
+	if err := os.WriteFile(c.place, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(c.place)
 	if _, err := c.Transcribe(t.Context(), tone()); !errors.Is(err, ports.ErrTranscriberUnavailable) || !errors.Is(err, errNoFile) {
 		t.Errorf("got %v", err)
 	}
@@ -263,7 +263,7 @@ func TestNewCommand(t *testing.T) {
 	for name, argv := range map[string][]string{
 		"nothing": nil, "an empty name": {""}, "a relative path": {"./listen"}, "a NUL": {"sh", "a\x00b"},
 	} {
-		if _, err := NewCommand(argv); err == nil || strings.Contains(err.Error(), "a\x00b") {
+		if _, err := NewCommand(argv, t.TempDir()); err == nil || strings.Contains(err.Error(), "a\x00b") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -113,7 +113,7 @@ func (p *program) defaults(dataDir string) (config, error) {
 		searchKind:     "local",
 		indexEnabled:   true,
 		modelKind:      "auto",
-		recognizer:     recognizerSettings{kind: "none"},
+		recognizer:     recognizerSettings{kind: "none", place: filepath.Join(dataDir, "speech")},
 		recordBrowser:  true,
 		topics:         conversations.MaxTopics,
 		topicDays:      int(conversations.TopicAge / (24 * time.Hour)),

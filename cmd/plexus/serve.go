@@ -171,6 +171,9 @@ func (i *instance) start(ctx context.Context) ([]stopper, error) {
 		return nil, whyLocked(dir, err)
 	}
 	i.done.add(lock.Release)
+	if err := cfg.recognizer.dropSpeech(); err != nil {
+		i.log.Warn("what was dictated before is still there", "error", err)
+	}
 	if i.listeners, err = openListeners(ctx, cfg, dir, i.unixSockets, i.log, &i.done); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -20,6 +21,7 @@ type recognizerSettings struct {
 	keyFile   string
 	key       admission.Secret
 	command   []string
+	place     string // of the files for the command, in the data directory
 	plainHTTP bool
 }
 
@@ -46,11 +48,20 @@ func (s *services) addRecognizer(cfg recognizerSettings) error {
 		s.recognizer, s.hears = service, service.Check
 		s.close.add(func() error { service.Close(); return nil })
 	case "command":
-		command, err := recognizer.NewCommand(cfg.command)
+		command, err := recognizer.NewCommand(cfg.command, cfg.place)
 		if err != nil {
 			return fmt.Errorf("recognizer.kind command: %w", err)
 		}
 		s.recognizer, s.hears = command, command.Check
+	}
+	return nil
+}
+
+// dropSpeech removes what a host that was killed has left of a dictation, whatever
+// recognises now. Whoever calls it holds the lock of the data directory.
+func (r *recognizerSettings) dropSpeech() error {
+	if err := os.RemoveAll(r.place); err != nil {
+		return fmt.Errorf("remove old speech: %w", err)
 	}
 	return nil
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -175,5 +177,25 @@ func TestDictationConfig_CanBeTaken(t *testing.T) {
 	}
 	if _, err := buildServices(config{recognizer: c.recognizer}, slog.New(slog.DiscardHandler)); err != nil {
 		t.Error(err)
+	}
+}
+
+// What a host that was killed has left of a dictation goes at the next start,
+// also when nothing recognises any more.
+func TestSpeechThatWasLeftGoesAtTheStart(t *testing.T) {
+	dir, environ := home(t)
+	data := filepath.Join(dir, "data")
+	left := filepath.Join(data, "speech", "1", "speech.wav")
+	if err := os.MkdirAll(filepath.Dir(left), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(left, []byte("RIFF"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	taken := httptest.NewServer(nil) // the host gets no further than to its listeners
+	defer taken.Close()
+	got := plexus(t.Context(), environ, "serve", "--nerve-addr", taken.Listener.Addr().String())
+	if _, err := os.Stat(filepath.Join(data, "speech")); got.code == exitDone || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("code %d, %v:\n%s", got.code, err, got.stderr)
 	}
 }
