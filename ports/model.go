@@ -60,8 +60,9 @@ var ErrTranscriberUnavailable = errors.New("recogniser unavailable")
 
 // VoiceRuntime speaks and listens for one conversation at a time.
 //
-// StartVoice returns once it does, or with why it does not. stop ends it, is
-// called once, and waits.
+// StartVoice returns once it does, or with why it does not. ctx bounds the start
+// alone: when that ends early StartVoice gives up, and what has started goes on
+// after ctx. stop ends it, is called once, and waits.
 type VoiceRuntime interface {
 	StartVoice(ctx context.Context, conversationID string) (stop func(), err error)
 }

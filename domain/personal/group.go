@@ -60,6 +60,7 @@ type commandQueue struct {
 	closed bool
 	taken  int            // that run and wait
 	all    sync.WaitGroup // of taken
+	short  func()         // ends early what the one that runs waits for; nil: nothing
 }
 
 // enter waits for the turn. A full or closed queue is workbench.Unavailable; if
@@ -98,10 +99,26 @@ func (q *commandQueue) drop() {
 	q.all.Done()
 }
 
+// cut lets close end what the command that runs waits for, until done.
+func (q *commandQueue) cut(short func()) (done func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.short = short; q.closed {
+		short()
+	}
+	return func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.short = nil
+	}
+}
+
 // close takes no more commands and waits for those that were taken.
 func (q *commandQueue) close() {
 	q.mu.Lock()
-	q.closed = true
+	if q.closed = true; q.short != nil {
+		q.short()
+	}
 	q.mu.Unlock()
 	q.all.Wait()
 }

@@ -46,12 +46,16 @@ type speaker struct {
 	most    int             // that ran at a time
 }
 
-func (s *speaker) StartVoice(_ context.Context, conversationID string) (stop func(), err error) {
+func (s *speaker) StartVoice(ctx context.Context, conversationID string) (stop func(), err error) {
 	s.mu.Lock()
 	begin, end := s.begin, s.end
 	s.mu.Unlock()
 	if begin != nil {
-		<-begin
+		select {
+		case <-begin:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

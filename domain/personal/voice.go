@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
@@ -11,6 +12,10 @@ import (
 	"plexus/domain/workbench"
 	"plexus/ports"
 )
+
+// voiceStartLimit bounds the start of the voice runtime: every command waits for
+// it.
+const voiceStartLimit = 30 * time.Second
 
 // voice says which conversation speaks and listens. It is not stored: a host
 // begins without. Host.mu guards it.
@@ -113,6 +118,9 @@ func (h *Host) runVoice(ctx context.Context, conversationID string) (*session, e
 	case h.lines.busy(conversationID):
 		return nil, workbench.ConversationBusy
 	}
+	ctx, cancel := h.deps.Within(ctx, voiceStartLimit)
+	defer cancel()
+	defer h.commands.cut(cancel)()
 	s := &session{}
 	err := guard(func() (err error) {
 		s.stop, err = h.deps.Voice.StartVoice(ctx, conversationID)

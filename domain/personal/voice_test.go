@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
@@ -178,6 +179,34 @@ func TestVoiceOfAClientThatLeftEnds(t *testing.T) {
 			s.Fatalf("owner %q, %d run", voiceOf(desktop), runtime.runs())
 		}
 		desktop.accept("a", "chat:main", "text works")
+	}, runtime.plug)
+}
+
+// A runtime that hangs holds up neither the next command nor the host's end.
+func TestP51_AStartOfVoiceHasItsTime(t *testing.T) {
+	runtime := &speaker{}
+	staged(t, func(s *stage) {
+		runtime.begin = make(chan struct{}) // never
+		phone, began := s.phone(), time.Now()
+		phone.sendOff("v", "conversations.voice", speakMain)
+		phone.sendOff("c", "conversations.create", `{}`)
+		time.Sleep(30*time.Second - time.Millisecond)
+		if r := got[nova.PersonalResult](phone); len(r) != 0 {
+			s.Fatalf("too early: %+v", r)
+		}
+		time.Sleep(time.Millisecond)
+		r := got[nova.PersonalResult](phone)
+		if len(r) != 2 || r[0].Error != string(workbench.VoiceUnavailable) || r[1].Error != "" || voiceOf(phone) != "" {
+			s.Fatalf("after %v: %+v", time.Since(began), r)
+		}
+		phone.sendOff("w", "conversations.voice", speakMain)
+		began = time.Now()
+		if s.Stop(); time.Since(began) != 0 {
+			s.Errorf("the end took %v", time.Since(began))
+		}
+		if r := got[nova.PersonalResult](phone); len(r) != 1 || r[0].Error != string(workbench.VoiceUnavailable) {
+			s.Errorf("at the end: %+v", r)
+		}
 	}, runtime.plug)
 }
 
