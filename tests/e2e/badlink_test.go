@@ -27,12 +27,14 @@ import (
 	"plexus/ports"
 )
 
-// badLink says how bad a link is and for how long it is used. PLEXUS_BAD_LINK, a
-// duration such as 90s, makes it an eighth as wide and that long.
+// badLink is a phone far away: 200 ms each way, 20 KiB a second, and stalls.
+// PLEXUS_BAD_LINK, a duration such as 45s, is for how long commands are sent; the
+// state is then four times as large, and each takes half a minute.
 type badLink struct {
-	delay time.Duration // one way
-	rate  int           // bytes a second, one way
-	work  time.Duration // how long commands are sent
+	delay    time.Duration // one way
+	rate     int           // bytes a second, one way
+	work     time.Duration // how long commands are sent
+	messages int           // of the chat that is selected, each of some 7 KB
 }
 
 // A link stalls now and then.
@@ -43,13 +45,13 @@ const (
 
 func newBadLink(t *testing.T) badLink {
 	t.Helper()
-	l := badLink{delay: 200 * time.Millisecond, rate: 160 << 10, work: 10 * time.Second}
+	l := badLink{delay: 200 * time.Millisecond, rate: 20 << 10, work: 5 * time.Second, messages: 12}
 	if longer := os.Getenv("PLEXUS_BAD_LINK"); longer != "" {
 		var err error
 		if l.work, err = time.ParseDuration(longer); err != nil {
 			t.Fatal(err)
 		}
-		l.rate = 20 << 10
+		l.messages = 60
 	}
 	return l
 }
@@ -121,14 +123,11 @@ func (l badLink) carry(to, from net.Conn, chance *rand.Rand) {
 	}
 }
 
-// Enough for a snapshot of some hundred KiB.
-const (
-	badLinkTopics   = 500
-	badLinkMessages = 60 // of the chat, each of some 7 KB
-)
+// badLinkTopics are more than a snapshot shows.
+const badLinkTopics = 500
 
-// fillForBadLink stores them.
-func fillForBadLink(t *testing.T, data string) {
+// fillForBadLink stores topics, and messages for the chat.
+func fillForBadLink(t *testing.T, data string, messages int) {
 	t.Helper()
 	if _, err := hostfiles.PrivateDir(data); err != nil {
 		t.Fatal(err)
@@ -152,7 +151,7 @@ func fillForBadLink(t *testing.T, data string) {
 		if err := tx.PutConversation(main); err != nil {
 			return err
 		}
-		for n := range badLinkMessages {
+		for n := range messages {
 			if _, err := tx.AddMessage(conversations.Message{
 				ID: fmt.Sprintf("user:%d", n), ConversationID: main.ID, Role: conversations.User, CreatedAt: at, Status: conversations.Completed,
 				Text: fmt.Sprintf("%d ", n) + strings.TrimSpace(strings.Repeat("It says a great deal about bridges. ", 200)),
@@ -181,11 +180,11 @@ type expected struct {
 func TestBadLink_EverythingArrivesOnce(t *testing.T) {
 	link := newBadLink(t)
 	p := newPlace(t, "PLEXUS_PUBLIC_URL="+publicURL)
-	fillForBadLink(t, p.dataDir())
+	fillForBadLink(t, p.dataDir(), link.messages)
 	d := p.serve(t, "--config", p.configure(t, modelConfig(newAnsweringModel(t).ready().URL)))
 	near, _ := d.dial(t, novaclient.Flutter) // the memory for such states has been used once
 	full, err := near.Personal(t.Context(), "state", struct{}{})
-	if err != nil || len(full.Data) < 400<<10 || len(full.Data) > workbench.MaxMobileFrame {
+	if err != nil || len(full.Data) < link.messages*7_000 || len(full.Data) > workbench.MaxMobileFrame {
 		t.Fatalf("the state has %d bytes, %v", len(full.Data), err)
 	}
 	near.Close()
@@ -313,7 +312,9 @@ func bodies(seen *collected) (count int) {
 		case nova.PersonalState:
 			count += min(len(m.Frame), 1)
 		case nova.PersonalResult:
-			count += len(m.Data) / (400 << 10)
+			if len(m.Data) > 80_000 {
+				count++
+			}
 		}
 	}
 	return count
