@@ -1,0 +1,57 @@
+package conversations_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"plexus/domain/conversations"
+)
+
+func TestDraft(t *testing.T) {
+	var d conversations.Draft
+	want := func(what string, got, want error) {
+		t.Helper()
+		if !errors.Is(got, want) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	finish := func(id string, speech []byte, cause error) {
+		t.Helper()
+		if pcm, err := d.Finish(id); !bytes.Equal(pcm, speech) || !errors.Is(err, cause) {
+			t.Errorf("finish %q: %v, %v; want %v, %v", id, pcm, err, speech, cause)
+		}
+	}
+	want("speech before the start", d.Add([]byte{9}), nil)
+	finish("d", nil, conversations.ErrDraftUnknown)
+	want("start", d.Start("d", "c"), nil)
+	want("start again", d.Start("e", ""), conversations.ErrDraftOpen)
+	if !d.Open() || d.ID != "d" || d.ConversationID != "c" {
+		t.Errorf("open: %+v", d)
+	}
+	piece := []byte{1, 2}
+	want("speech", d.Add(piece), nil)
+	piece[0] = 7 // the caller's again
+	want("more speech", d.Add([]byte{3}), nil)
+	finish("e", nil, conversations.ErrDraftUnknown)
+	finish("d", []byte{1, 2, 3}, nil)
+	if !d.Open() || !d.Finishing {
+		t.Errorf("being recognised: %+v", d)
+	}
+	want("speech while it is recognised", d.Add(make([]byte, conversations.MaxDraft+1)), nil)
+	want("start while it is recognised", d.Start("e", ""), conversations.ErrDraftOpen)
+	finish("d", nil, conversations.ErrDraftUnknown)
+}
+
+func TestDraftIsBounded(t *testing.T) {
+	var d conversations.Draft
+	if err := errors.Join(d.Start("d", ""), d.Add(make([]byte, conversations.MaxDraft-1)), d.Add([]byte{1})); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Add([]byte{1}); !errors.Is(err, conversations.ErrDraftTooLong) {
+		t.Errorf("one byte too many: %v", err)
+	}
+	if pcm, err := d.Finish("d"); len(pcm) != conversations.MaxDraft || err != nil {
+		t.Errorf("%d bytes, %v", len(pcm), err)
+	}
+}
