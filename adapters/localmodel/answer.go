@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 
+	"plexus/adapters/outbound"
 	"plexus/ports"
 )
 
@@ -80,7 +81,7 @@ func (a *answer) readStream(ctx context.Context, events *eventReader) error {
 }
 
 func (a *answer) readWhole(ctx context.Context, r io.Reader) error {
-	data, err := io.ReadAll(&boundedReader{in: r, left: 8 * MaxAnswer})
+	data, err := io.ReadAll(outbound.Bounded(r, 8*MaxAnswer, errReplyTooBig))
 	if err != nil {
 		return readFault(err)
 	}

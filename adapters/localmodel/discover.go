@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"plexus/adapters/outbound"
 	"plexus/ports"
 )
 
@@ -25,7 +26,7 @@ type AutoConfig struct {
 	Candidates []Candidate                  // nil: Candidates()
 	IsOurs     func(port int) (bool, error) // nil: ListenerIsOurs
 	Limits     Limits
-	Dial       DialFunc // nil: the network, loopback only
+	Dial       outbound.Dial // nil: the network, loopback only
 	Now        func() time.Time
 	Log        *slog.Logger // nil: none
 }
@@ -37,7 +38,7 @@ type Auto struct {
 	candidates []Candidate
 	isOurs     func(int) (bool, error)
 	limits     Limits
-	dial       DialFunc
+	dial       outbound.Dial
 	now        func() time.Time
 	log        *slog.Logger
 

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"strings"
+
+	"plexus/adapters/outbound"
 )
 
 var (
@@ -81,7 +83,7 @@ func plain(err error) error {
 	var dnsErr *net.DNSError
 	var certErr *tls.CertificateVerificationError
 	switch {
-	case errors.Is(err, errReplyTooBig), errors.Is(err, errEventTooLong), errors.Is(err, errNotLoopback):
+	case errors.Is(err, errReplyTooBig), errors.Is(err, errEventTooLong), errors.Is(err, outbound.ErrNotLoopback):
 		return err
 	case errors.As(err, &netErr):
 		return netErr

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"plexus/adapters/outbound"
 	"plexus/ports"
 )
 
@@ -54,7 +55,7 @@ type Config struct {
 	Key            Key    // "": no Authorization header
 	AllowPlainHTTP bool   // http:// to another machine
 	Limits         Limits
-	Dial           DialFunc // nil: the network
+	Dial           outbound.Dial // nil: the network
 }
 
 // Generator is one model at one address. It keeps idle connections until Close.
@@ -86,7 +87,7 @@ func New(cfg Config) (*Generator, error) {
 		model:    cfg.Model,
 		key:      cfg.Key,
 		limits:   cfg.Limits.withDefaults(),
-		http:     newClient(base, cfg.Dial),
+		http:     outbound.NewClient(base, cfg.Dial),
 	}, nil
 }
 
@@ -112,7 +113,7 @@ func parseBase(raw string, plainHTTP bool) (*url.URL, error) {
 	switch {
 	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
 		return nil, errors.New("model: base_url must hold no user, query or fragment")
-	case base.Scheme == "https", base.Scheme == "http" && (plainHTTP || isLoopback(base.Hostname())):
+	case base.Scheme == "https", base.Scheme == "http" && (plainHTTP || outbound.IsLoopback(base.Hostname())):
 		return base, nil
 	case base.Scheme == "http":
 		return nil, errors.New("model: base_url is plain http to another machine; use https, or set allow_plain_http")
@@ -192,7 +193,7 @@ func (g *Generator) call(ctx context.Context, w *watch, body []byte, a *answer) 
 		return plain(err)
 	}
 	defer resp.Body.Close()
-	reply := &boundedReader{in: w.reader(resp.Body), left: MaxReply}
+	reply := outbound.Bounded(w.reader(resp.Body), MaxReply, errReplyTooBig)
 	if resp.StatusCode != http.StatusOK {
 		return refusal(resp.StatusCode, reply)
 	}

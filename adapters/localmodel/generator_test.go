@@ -168,29 +168,6 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// Proxies of the environment would carry questions for this machine elsewhere.
-func TestLoopbackUsesNoProxy(t *testing.T) {
-	for host, want := range map[string]bool{
-		"localhost": true, "LOCALHOST": true, "127.0.0.1": true, "127.9.9.9": true, "[::1]": true, "[::ffff:127.0.0.1]": true,
-		"localhost.example.org": false, "10.0.0.1": false, "127.0.0.1.example.org": false,
-	} {
-		base, err := parseBase("http://"+host+":1/v1", true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		transport := newClient(base, nil).Transport.(*http.Transport)
-		if got := transport.Proxy == nil; got != want {
-			t.Errorf("%s: no proxy %v; want %v", host, got, want)
-		}
-	}
-	if err := loopbackOnly("tcp", "192.0.2.1:80", nil); !errors.Is(err, errNotLoopback) {
-		t.Errorf("a name that leads off this machine: %v", err)
-	}
-	if err := loopbackOnly("tcp6", "[::1]:80", nil); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestNew(t *testing.T) {
 	tests := []struct {
 		name string

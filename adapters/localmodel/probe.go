@@ -12,6 +12,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"plexus/adapters/outbound"
 )
 
 // Candidate is a place on this machine's loopback where a model server may be.
@@ -80,7 +82,7 @@ func (a *Auto) askAll(ctx context.Context) []Found {
 // ask reads the list of models at one place.
 func (a *Auto) ask(ctx context.Context, c Candidate) (Found, error) {
 	base := &url.URL{Scheme: "http", Host: fmt.Sprintf("127.0.0.1:%d", c.Port), Path: "/v1"}
-	client := newClient(base, a.dial)
+	client := outbound.NewClient(base, a.dial)
 	defer client.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base.JoinPath("models").String(), nil)
 	if err != nil {
@@ -95,7 +97,7 @@ func (a *Auto) ask(ctx context.Context, c Candidate) (Found, error) {
 	if resp.StatusCode != http.StatusOK {
 		return Found{}, fmt.Errorf("asking for models: status %d", resp.StatusCode)
 	}
-	raw, err := io.ReadAll(&boundedReader{in: resp.Body, left: MaxEvent})
+	raw, err := io.ReadAll(outbound.Bounded(resp.Body, MaxEvent, errReplyTooBig))
 	if err != nil {
 		return Found{}, fmt.Errorf("reading the list of models: %w", plain(err))
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"plexus/adapters/outbound"
 	"plexus/domain/admission"
 	"plexus/domain/pcm"
 	"plexus/ports"
@@ -70,7 +71,7 @@ func NewOpenAI(cfg Config) (*OpenAI, error) {
 		model:          cfg.Model,
 		sign:           func(http.Header) {},
 		limit:          cfg.Timeout,
-		http:           newClient(base),
+		http:           outbound.NewClient(base, nil),
 	}
 	if !cfg.Key.Empty() {
 		o.sign = func(h http.Header) { h.Set("Authorization", "Bearer "+cfg.Key.Reveal()) }
@@ -90,7 +91,7 @@ func parseBase(raw string, plainHTTP bool) (*url.URL, error) {
 	switch {
 	case base.User != nil || base.RawQuery != "" || base.ForceQuery || base.Fragment != "":
 		return nil, errors.New("recognizer: base_url must hold no user, query or fragment")
-	case base.Scheme == "https", base.Scheme == "http" && (plainHTTP || isLoopback(base.Hostname())):
+	case base.Scheme == "https", base.Scheme == "http" && (plainHTTP || outbound.IsLoopback(base.Hostname())):
 		return base, nil
 	case base.Scheme == "http":
 		return nil, errors.New("recognizer: base_url is plain http to another machine; use https, or set allow_plain_http")
@@ -176,7 +177,7 @@ func (o *OpenAI) exchange(ctx context.Context, method, address, contentType stri
 	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return nil, errReply
 	}
-	raw, err := io.ReadAll(&boundedReader{in: resp.Body, left: maxReply})
+	raw, err := io.ReadAll(outbound.Bounded(resp.Body, maxReply, errReplyTooBig))
 	if err != nil {
 		return nil, plain(err)
 	}

@@ -340,19 +340,3 @@ func TestNewOpenAI(t *testing.T) {
 		t.Errorf("the key is printed: %s", text)
 	}
 }
-
-// Proxies of the environment would carry speech for this machine elsewhere.
-func TestLoopbackUsesNoProxy(t *testing.T) {
-	for host, want := range map[string]bool{"localhost": true, "127.9.9.9": true, "[::1]": true, "10.0.0.1": false, "localhost.example.org": false} {
-		base, err := parseBase("http://"+host+":1/v1", true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := newClient(base).Transport.(*http.Transport).Proxy == nil; got != want {
-			t.Errorf("%s: no proxy %v; want %v", host, got, want)
-		}
-	}
-	if err := loopbackOnly("tcp", "192.0.2.1:80", nil); !errors.Is(err, errNotLoopback) {
-		t.Errorf("a name that leads off this machine: %v", err)
-	}
-}

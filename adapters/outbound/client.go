@@ -1,0 +1,95 @@
+// Package outbound is how adapters call a service that the owner has named: with
+// a client that goes to that address and nowhere else, and that a hostile answer
+// cannot exhaust.
+package outbound
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Dial opens a connection, as net.Dialer.DialContext does.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+const connectTimeout = 5 * time.Second
+
+// ErrNotLoopback: a name of this machine led to another one.
+var ErrNotLoopback = errors.New("the address is not on this machine")
+
+// NewClient makes the client for one service. It follows no redirect, because a
+// key and what is sent are for the address the owner has named, and no proxy of
+// the environment stands between this machine and itself. dial is nil for the
+// network.
+func NewClient(base *url.URL, dial Dial) *http.Client {
+	local := IsLoopback(base.Hostname())
+	if dial == nil {
+		d := &net.Dialer{Timeout: connectTimeout}
+		if local {
+			d.Control = loopbackOnly
+		}
+		dial = d.DialContext
+	}
+	t := &http.Transport{
+		DialContext:            dial,
+		ForceAttemptHTTP2:      true,
+		DisableKeepAlives:      local, // connecting costs nothing, and every call meets the listener that is there now
+		DisableCompression:     true,  // a compressed stream arrives in lumps, and a small answer may unpack to a large one
+		TLSHandshakeTimeout:    10 * time.Second,
+		IdleConnTimeout:        90 * time.Second,
+		MaxIdleConnsPerHost:    8,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+	if !local {
+		t.Proxy = http.ProxyFromEnvironment
+	}
+	return &http.Client{
+		Transport:     t,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// IsLoopback takes the names and addresses of this machine's loopback.
+func IsLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// loopbackOnly stops a name such as localhost that resolves to another machine.
+func loopbackOnly(_, address string, _ syscall.RawConn) error {
+	ap, err := netip.ParseAddrPort(address)
+	if err != nil || !ap.Addr().Unmap().IsLoopback() {
+		return ErrNotLoopback
+	}
+	return nil
+}
+
+// Bounded gives at most limit bytes of r and, unlike io.LimitReader, tooBig when
+// more come.
+func Bounded(r io.Reader, limit int64, tooBig error) io.Reader {
+	return &bounded{r, limit, tooBig}
+}
+
+type bounded struct {
+	in     io.Reader
+	left   int64
+	tooBig error
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.in.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, b.tooBig
+	}
+	return n, err
+}
