@@ -174,6 +174,20 @@ func (h *Host) openingFeed(op workbench.OpenFeed, from *endpoint) steps {
 		opened, err = h.openFeed(tx, op)
 		return opened.id, err
 	})
+	muted := ""
+	s.before = func(ctx context.Context) error {
+		return h.deps.Store.View(ctx, func(tx ports.PersonalView) (err error) {
+			if muted, err = replacing(tx, op); muted != "" {
+				h.lines.mute(muted) // a text about the new one must not be dropped with those about the old
+			}
+			return err
+		})
+	}
+	s.always = func() {
+		if muted != "" {
+			h.lines.unmute(muted)
+		}
+	}
 	s.after = func() {
 		if opened.replaced {
 			h.dropTurns(opened.id)
@@ -184,6 +198,33 @@ func (h *Host) openingFeed(op workbench.OpenFeed, from *endpoint) steps {
 		}
 	}
 	return s
+}
+
+// replacing gives the topic whose background the opening of a feed item replaces;
+// "" for none.
+func replacing(tx ports.PersonalView, op workbench.OpenFeed) (id string, err error) {
+	item, ok, err := load[workbench.FeedItem](tx, areaFeed, op.FeedID)
+	if err != nil || !ok {
+		return "", err
+	}
+	c, err := knownFeedTopic(tx, item)
+	if errors.Is(err, ports.ErrConversationUnknown) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	replaced, err := replaces(tx, c.ID, workbench.BackgroundOf(item))
+	if err != nil || !replaced {
+		return "", err
+	}
+	return c.ID, nil
+}
+
+// replaces reports whether a topic has another background than about.
+func replaces(tx ports.PersonalView, id string, about conversations.Background) (bool, error) {
+	old, had, err := load[conversations.Background](tx, areaBackground, id)
+	return had && old.Text != about.Text, err
 }
 
 type feedTopic struct {
@@ -223,11 +264,9 @@ func (h *Host) openFeed(tx ports.PersonalTx, op workbench.OpenFeed) (opened feed
 		return opened, workbench.RequestIDConflict
 	}
 	about := workbench.BackgroundOf(item)
-	old, had, err := load[conversations.Background](tx, areaBackground, c.ID)
-	if err != nil {
+	if opened.replaced, err = replaces(tx, c.ID, about); err != nil {
 		return opened, err
 	}
-	opened.replaced = had && old.Text != about.Text
 	if opened.replaced && h.ownsVoice(c.ID) {
 		return opened, workbench.VoiceActive
 	}
@@ -242,9 +281,9 @@ func (h *Host) openFeed(tx ports.PersonalTx, op workbench.OpenFeed) (opened feed
 	return opened, err
 }
 
-// feedTopic finds the topic of a feed item: the one that it opened before, the
-// one with its subject, or a new one.
-func (h *Host) feedTopic(tx ports.PersonalTx, item workbench.FeedItem) (c conversations.Conversation, err error) {
+// knownFeedTopic finds the topic of a feed item: the one that it opened before, or
+// the one with its subject.
+func knownFeedTopic(tx ports.PersonalView, item workbench.FeedItem) (c conversations.Conversation, err error) {
 	id, ok, err := load[string](tx, areaFeedTopics, item.ID)
 	if err != nil {
 		return c, err
@@ -254,7 +293,12 @@ func (h *Host) feedTopic(tx ports.PersonalTx, item workbench.FeedItem) (c conver
 			return c, err
 		}
 	}
-	if c, err = tx.TopicBySubject(item.SubjectKey); !errors.Is(err, ports.ErrConversationUnknown) {
+	return tx.TopicBySubject(item.SubjectKey)
+}
+
+// feedTopic is knownFeedTopic, or a new one.
+func (h *Host) feedTopic(tx ports.PersonalTx, item workbench.FeedItem) (c conversations.Conversation, err error) {
+	if c, err = knownFeedTopic(tx, item); !errors.Is(err, ports.ErrConversationUnknown) {
 		return c, err
 	}
 	c = conversations.Conversation{

@@ -329,7 +329,9 @@ func TestOpenFeedWithOtherBackgroundEndsTheTurn(t *testing.T) {
 		late := time.Now().Add(time.Hour)
 		s.put("feed", "f1", feedItem("f1", "task:1", late))
 		s.put("feed", "f2", feedItem("f2", "task:1", late))
-		s.model.then(hangs)
+		s.model.then(func(ctx context.Context, emit func(string) error) error {
+			return errors.Join(emit("half of the old"), hangs(ctx, emit))
+		})
 		phone.done("o1", "conversations.open_feed", `{"feed_id":"f1","label":"first"}`)
 		topic := phone.see().Conversations.SelectedID
 		phone.done("o2", "conversations.open_feed", `{"feed_id":"f2","label":"second"}`)
@@ -341,6 +343,39 @@ func TestOpenFeedWithOtherBackgroundEndsTheTurn(t *testing.T) {
 			s.Fatalf("errors %+v", errs)
 		}
 	})
+}
+
+// A text that comes when the background is replaced already, and what was said of
+// the old one not dropped yet, is refused: it must not be admitted and dropped.
+func TestATextDuringAReplacementIsNotDropped(t *testing.T) {
+	late := &lateStore{}
+	staged(t, func(s *stage) {
+		phone, until := s.phone(), time.Now().Add(time.Hour)
+		s.put("feed", "f1", feedItem("f1", "task:1", until))
+		s.put("feed", "f2", feedItem("f2", "task:1", until))
+		s.model.then(hangs)
+		phone.done("o1", "conversations.open_feed", `{"feed_id":"f1","label":"first"}`)
+		topic := phone.see().Conversations.SelectedID
+		free := late.hold(0)
+		phone.sendOff("o2", "conversations.open_feed", `{"feed_id":"f2","label":"second"}`)
+		if cause := phone.say("a", topic, "during"); cause != nova.SubmissionFailed {
+			s.Errorf("during: %q", cause)
+		}
+		free()
+		phone.accept("b", topic, "after")
+		var whole []string
+		for _, m := range s.messages(topic) {
+			if m.Status == conversations.Completed {
+				whole = append(whole, m.Text)
+			}
+		}
+		if !slices.Equal(whole, []string{"second", "after"}) {
+			s.Errorf("answered %q", whole)
+		}
+		if shown := got[nova.Caption](phone); !contains(shown[len(shown)-1].FullText, "answer to") {
+			s.Errorf("the last caption is %+v", shown[len(shown)-1])
+		}
+	}, late.plug)
 }
 
 func TestP54_OpenFeedOfWhatIsOverIsStale(t *testing.T) {

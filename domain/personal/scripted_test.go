@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"plexus/adapters/memory"
 	"plexus/domain/conversations"
 	"plexus/domain/framing"
 	"plexus/domain/nova"
@@ -87,6 +88,47 @@ func (s *speaker) runs() int {
 }
 
 func (s *speaker) plug(d *personal.Deps, _ *personal.Options) { d.Voice = s }
+
+// lateStore lets one Update return late: what it did is kept already, and the host
+// does not know yet.
+type lateStore struct {
+	*memory.Personal
+
+	mu   sync.Mutex
+	skip int             // Updates before the one that is late
+	gate <-chan struct{} // nil: none is
+}
+
+// hold lets the Update after the next skip ones return once free is called.
+func (l *lateStore) hold(skip int) (free func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	gate := make(chan struct{})
+	l.skip, l.gate = skip, gate
+	return sync.OnceFunc(func() {
+		close(gate)
+		synctest.Wait()
+	})
+}
+
+func (l *lateStore) Update(ctx context.Context, change func(ports.PersonalTx) error) error {
+	l.mu.Lock()
+	var gate <-chan struct{}
+	if l.skip--; l.skip < 0 {
+		gate, l.gate = l.gate, nil
+	}
+	l.mu.Unlock()
+	err := l.Personal.Update(ctx, change)
+	if gate != nil {
+		<-gate
+	}
+	return err
+}
+
+func (l *lateStore) plug(d *personal.Deps, _ *personal.Options) {
+	l.Personal = d.Store.(*memory.Personal)
+	d.Store = l
+}
 
 // put stores a record as the host would.
 func (s *stage) put(area, id string, v any) {
