@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
@@ -236,6 +237,39 @@ func (c *client) frame() []byte {
 		c.Fatal(err)
 	}
 	return state.Frame
+}
+
+func TestACutSnapshotIsToldOfOnce(t *testing.T) {
+	book := &logBook{}
+	staged(t, func(s *stage) {
+		long := func(id string) {
+			f := feedItem(id, "task:"+id, time.Now().Add(time.Hour))
+			f.WhyNow = strings.Repeat("long ", 60<<10) // three of them do not fit
+			s.put("feed", id, f)
+		}
+		told := func(when string, want int) {
+			s.Helper()
+			if got := strings.Count(book.String(), "was cut"); got != want {
+				s.Errorf("%s: told %d times, want %d", when, got, want)
+			}
+		}
+		phone := s.phone()
+		phone.frame()
+		told("whole", 0)
+		for i := range 4 {
+			long(fmt.Sprint("f", i))
+		}
+		for range 3 {
+			phone.frame()
+		}
+		told("cut", 1)
+		long("g")
+		phone.frame()
+		phone.frame()
+		told("more is cut", 2)
+		s.phone().frame()
+		told("another phone", 3)
+	}, book.plug)
 }
 
 // logBook keeps what a host logs.

@@ -46,8 +46,9 @@ type endpoint struct {
 	left    bool
 	mode    workbench.Mode
 	draft   draft
-	holding int  // commands whose results are to come before any change
-	held    bool // there was one since
+	cut     workbench.Cut // of the last snapshot
+	holding int           // commands whose results are to come before any change
+	held    bool          // there was one since
 }
 
 // language of the host's answers to this client; "" is the host's own.
@@ -118,9 +119,7 @@ func (e *endpoint) Snapshot(ctx context.Context) (state nova.PersonalState, err 
 			return err
 		}
 		frame, cut, err := workbench.MobileFrame(parts)
-		if cut.Reload || cut.Feed > 0 || cut.Tasks > 0 { // that old messages stay here is as it should be
-			h.deps.Log.Warn("a snapshot was cut to fit a phone", "cut", cut)
-		}
+		e.noteCut(cut)
 		state.Frame = frame
 		return err
 	})
@@ -128,6 +127,18 @@ func (e *endpoint) Snapshot(ctx context.Context) (state nova.PersonalState, err 
 		return nova.PersonalState{}, fmt.Errorf("compose a snapshot: %w", err)
 	}
 	return state, nil
+}
+
+// noteCut warns of what a phone is not shown, once until something else is.
+func (e *endpoint) noteCut(cut workbench.Cut) {
+	cut.Messages = false // that old ones stay here is as it should be
+	e.host.mu.Lock()
+	news := cut != e.cut
+	e.cut = cut
+	e.host.mu.Unlock()
+	if news && cut != (workbench.Cut{}) {
+		e.host.deps.Log.Warn("a snapshot was cut to fit a phone", "cut", cut)
+	}
 }
 
 // parts gathers what a snapshot for e shows.
