@@ -133,6 +133,28 @@ func TestAModeIsReadWithItsRevision(t *testing.T) {
 	})
 }
 
+// The same once the command is stored and the mode not set yet.
+func TestAModeRaisesTheRevision(t *testing.T) {
+	late := &lateStore{}
+	staged(t, func(s *stage) {
+		page := s.desktop()
+		free := late.hold(1) // the first write reserves the identity
+		page.sendOff("orb", "presentation.set", `{"mode":"orb"}`)
+		look := func() nova.PersonalState {
+			state, err := page.Snapshot(s.Context())
+			if err != nil {
+				s.Fatal(err)
+			}
+			return state
+		}
+		before := look()
+		free()
+		if after := look(); after.Revision <= before.Revision || bytes.Equal(after.Frame, before.Frame) {
+			s.Errorf("revision %d, then %d:\n%s\n%s", before.Revision, after.Revision, before.Frame, after.Frame)
+		}
+	}, late.plug)
+}
+
 func TestP76_APhoneTakesNoTaskOver(t *testing.T) {
 	staged(t, func(s *stage) {
 		s.put("task", "t1", held("t1", ""))

@@ -137,3 +137,48 @@ func TestAHeldCaptionIsThatOfItsMoment(t *testing.T) {
 		close(end)
 	})
 }
+
+// The host stops while the end of a turn waits for the store: what was said is
+// kept.
+func TestAnAnswerThatIsBeingStoredOutlivesTheStop(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone, other, gate := s.phone(), s.chat("Other"), make(chan struct{})
+		s.model.then(waits(gate, "said"))
+		phone.accept("a", conversations.MainID, "question")
+		free := s.stall()
+		if err := phone.deliver(submit("b", other, "holds the store")); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		close(gate)
+		synctest.Wait()
+		go s.Stop()
+		synctest.Wait()
+		free()
+		if all := s.messages(conversations.MainID); len(all) != 2 || all[0].Status != conversations.Completed || all[1].Text != "said" {
+			t.Errorf("stored %+v", all)
+		}
+	})
+}
+
+// Two commits become known in the other order: what the newer one selected stays.
+func TestAnOlderCommitSelectsNothing(t *testing.T) {
+	late := &lateStore{}
+	staged(t, func(s *stage) {
+		phone, other := s.phone(), s.chat("Other")
+		phone.done("m", "conversations.select", `{"id":"chat:main"}`)
+		s.model.then(hangs) // its end would be a newer commit
+		free := late.hold(0)
+		if err := phone.deliver(submit("a", conversations.MainID, "older")); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		phone.done("s", "conversations.select", `{"id":"`+other+`"}`)
+		free()
+		phone.receipts()
+		phone.accept("b", "", "unscoped")
+		if all := s.messages(other); len(all) != 2 || all[0].Text != "unscoped" {
+			t.Errorf("in the selected conversation: %+v", all)
+		}
+	}, late.plug)
+}
