@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,13 +79,28 @@ func (p *page) waitShown(selector string) {
 
 func (p *page) click(selector string) {
 	p.t.Helper()
-	p.do(chromedp.Click(chromedp.CSS(selector)))
+	p.onElement(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// onElement does something to an element. A live page may put a new one in its
+// place between finding it and that; then it is found again.
+func (p *page) onElement(action chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, waitAtMost)
+	defer cancel()
+	err := chromedp.Do(ctx, action)
+	for err != nil && strings.Contains(err.Error(), "Could not find node") {
+		err = chromedp.Do(ctx, action)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // typeText types into an element; "\r" is the Enter key.
 func (p *page) typeText(selector, text string) {
 	p.t.Helper()
-	p.do(chromedp.SendKeys(chromedp.CSS(selector), text))
+	p.onElement(chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
 func (p *page) do(actions ...chromedp.Action[chromedp.Void]) {
