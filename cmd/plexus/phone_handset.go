@@ -272,7 +272,7 @@ func (h *handset) submit(ctx context.Context, conn *novaclient.Conn, text nova.I
 	var end *novaclient.End
 	lost := errors.As(err, &end)
 	h.keep(text, lost)
-	if ctx.Err() == nil {
+	if ctx.Err() == nil || !errors.Is(err, ctx.Err()) { // an outcome that came is told, also while quitting
 		h.view.texted(text, err)
 	}
 	var refused *novaclient.TextRefused
