@@ -46,8 +46,11 @@ type Conversation struct {
 	Updated time.Time
 }
 
-// path is the conversation's page below Frame.Base.
-func (c Conversation) path() string { return "conversations/" + url.PathEscape(c.ID) }
+// Path is the conversation's page below Frame.Base.
+func (c Conversation) Path() string { return TalkPath(c.ID) }
+
+// TalkPath is the page of the conversation with that ID, below Frame.Base.
+func TalkPath(id string) string { return string(ConversationsPlace) + "/" + url.PathEscape(id) }
 
 // Input says what can be written and said to the host (decision K10).
 type Input string
@@ -227,8 +230,8 @@ func (f Frame) span(v Conversations) string {
 	return fmt.Sprintf(f.T.Span, v.From+1, min(v.From+v.Size, v.Total), v.Total)
 }
 
-// heading gives the title of a conversation, also where it has none.
-func (f Frame) heading(c Conversation) string {
+// Heading gives the title of a conversation, also where it has none.
+func (f Frame) Heading(c Conversation) string {
 	if strings.TrimSpace(c.Title) == "" {
 		return f.kind(c.Kind)
 	}
@@ -243,7 +246,7 @@ func (f Frame) listName(l List) string { return f.T.ListNames[l] }
 
 func number(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// day reads a due date for people; it is shown as it is when it is none.
+// due reads a due date for people; it is shown as it is when it is none.
 func (f Frame) due(date string) string {
 	day, err := time.ParseInLocation(time.DateOnly, date, f.Now.Location())
 	if err != nil {

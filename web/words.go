@@ -66,7 +66,7 @@ type Words struct {
 	DropTopics, DropTopicsTitle, DropTopicsLead, DropTopicsButton     string
 	You, Write, WriteHint, Send, TalkEmpty, TalkEmptyLead, TalkSilent string
 	RemindersEmpty, RemindersEmptyLead                                string
-	OlderMessages, NewestMessages, AboutPage, QuotedLead              string
+	OlderMessages, NewestMessages, QuotedLead                         string
 	Clear, ClearTitle, ClearLead, ClearButton                         string
 	Delete, DeleteTitle, DeleteLead, DeleteButton, Answering, NotSent string
 	KeptTitle, KeptConversations, KeptTopics, KeptMessages, KeptText  string

@@ -23,7 +23,7 @@ func (w *Words) talk() {
 	w.RemindersEmpty, w.RemindersEmptyLead = "No reminder yet", "What Plexus says of its own accord is kept here."
 	w.TalkSilent = "As soon as there is a model you can write here."
 	w.OlderMessages, w.NewestMessages = "Older messages", "Back to the newest"
-	w.AboutPage, w.QuotedLead = "About", "The text of the page is quoted to the model as untrusted."
+	w.QuotedLead = "The text of the page is quoted to the model as untrusted."
 	w.Clear, w.ClearTitle, w.ClearButton = "Clear…", "Clear “%s”?", "Clear"
 	w.ClearLead = "Every message in it is gone, here and on the phone, and an answer under way is stopped. The conversation itself stays."
 	w.Delete, w.DeleteTitle, w.DeleteButton = "Delete…", "Delete “%s”?", "Delete"

@@ -164,7 +164,7 @@ func (d *Desk) write(r *http.Request) (string, error) {
 			return d.talkWith(r, f, typed, said)
 		}}
 	}
-	return talkPath(id) + "#end", missing(err)
+	return web.TalkPath(id) + "#end", missing(err)
 }
 
 func (d *Desk) newChat(r *http.Request) (string, error) {
@@ -172,7 +172,7 @@ func (d *Desk) newChat(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return talkPath(id), nil
+	return web.TalkPath(id), nil
 }
 
 func (d *Desk) remember(r *http.Request) (string, error) {
@@ -201,13 +201,9 @@ func (d *Desk) confirm(r *http.Request, f web.Frame, verb, title, lead, button s
 	if verb == "/delete" && c.Permanent() {
 		return nil, ErrNotHere
 	}
-	name := text.Printable(c.Title)
-	if name == "" {
-		name = d.words.Kinds[kindOf(c)]
-	}
 	return web.ConfirmPage(f, web.Confirm{
-		Title: fmt.Sprintf(title, name), Lead: lead, Button: button,
-		Action: talkPath(c.ID) + verb, Back: web.Place(talkPath(c.ID)),
+		Title: fmt.Sprintf(title, f.Heading(conversation(c))), Lead: lead, Button: button,
+		Action: web.TalkPath(c.ID) + verb, Back: web.Place(web.TalkPath(c.ID)),
 	}), nil
 }
 
@@ -220,7 +216,7 @@ func (d *Desk) confirmTopics(_ *http.Request, f web.Frame) (templ.Component, err
 
 func (d *Desk) clear(r *http.Request) (string, error) {
 	id := r.PathValue("id")
-	return talkPath(id) + "?done=cleared", missing(d.owner.Clear(r.Context(), id))
+	return web.TalkPath(id) + "?done=cleared", missing(d.owner.Clear(r.Context(), id))
 }
 
 func (d *Desk) delete(r *http.Request) (string, error) {
@@ -257,9 +253,6 @@ func (d *Desk) search(ctx context.Context, f web.Frame, asked string) (templ.Com
 	}
 	return web.ConversationsPage(f, v), nil
 }
-
-// talkPath is a conversation's page below the session's prefix.
-func talkPath(id string) string { return "conversations/" + url.PathEscape(id) }
 
 // whole reads a number of an address; 0 for what is none.
 func whole(s string) int64 {
