@@ -105,7 +105,7 @@ func (h *handset) present(ctx context.Context, conn *novaclient.Conn) (workbench
 	if !conn.Ready().Personal {
 		return workbench.MobileSnapshot{}, novaclient.ErrNotPersonal
 	}
-	return h.desk.await(ctx, snapshotWithin, anySnapshot)
+	return h.desk.await(ctx, snapshotWithin, isSnapshot)
 }
 
 func listThreads(ctx context.Context, h *handset, conn *novaclient.Conn, _ string) error {
@@ -120,7 +120,7 @@ func openThread(ctx context.Context, h *handset, conn *novaclient.Conn, rest str
 	if _, err := h.present(ctx, conn); err != nil {
 		return err
 	}
-	id, ok := h.desk.findThread(rest)
+	id, ok := h.desk.threads.find(rest)
 	if !ok {
 		return errNoThread
 	}
@@ -253,7 +253,7 @@ func endTodo(ctx context.Context, h *handset, conn *novaclient.Conn, rest string
 	if err != nil {
 		return err
 	}
-	id, _ := h.desk.findTodo(rest)
+	id, _ := h.desk.openTodos.find(rest)
 	old, ok := todo(s, id)
 	if !ok {
 		return errNoTodo

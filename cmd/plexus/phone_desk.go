@@ -14,21 +14,26 @@ import (
 // phoneDesk is the workbench as its person names it: with numbers in place of
 // IDs.
 type phoneDesk struct {
-	mu       sync.Mutex
-	last     workbench.MobileSnapshot
-	any      bool
-	changed  chan struct{} // closed by the next snapshot
-	threads  numbering
-	openTodo numbering
+	threads   numbering
+	openTodos numbering
+
+	mu      sync.Mutex
+	last    workbench.MobileSnapshot // zero before the first
+	changed chan struct{}            // closed by the next snapshot
 }
 
 func newPhoneDesk() *phoneDesk { return &phoneDesk{changed: make(chan struct{})} }
 
 // numbering gives an ID its number, from 1, when it first appears. The number
 // never means anything else while the phone runs.
-type numbering struct{ ids []string }
+type numbering struct {
+	mu  sync.Mutex
+	ids []string
+}
 
 func (n *numbering) number(id string) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	i := slices.Index(n.ids, id)
 	if i < 0 {
 		i = len(n.ids)
@@ -39,6 +44,8 @@ func (n *numbering) number(id string) int {
 
 // find takes a number, or an ID as it is.
 func (n *numbering) find(word string) (id string, ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	if i, err := strconv.Atoi(word); err == nil && 0 < i && i <= len(n.ids) {
 		return n.ids[i-1], true
 	}
@@ -49,13 +56,13 @@ func (n *numbering) find(word string) (id string, ok bool) {
 func (d *phoneDesk) put(s workbench.MobileSnapshot) (before workbench.MobileSnapshot) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	before, d.last, d.any = d.last, s, true
+	before, d.last = d.last, s
 	for _, c := range s.Conversations.Items {
 		d.threads.number(c.ID)
 	}
 	for _, t := range s.Life.Todos {
 		if isOpen(t) {
-			d.openTodo.number(t.ID)
+			d.openTodos.number(t.ID)
 		}
 	}
 	close(d.changed)
@@ -71,37 +78,14 @@ func (d *phoneDesk) snapshot() workbench.MobileSnapshot {
 	return d.last
 }
 
-func (d *phoneDesk) number(id string) int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.threads.number(id)
-}
-
-func (d *phoneDesk) todoNumber(id string) int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.openTodo.number(id)
-}
-
-func (d *phoneDesk) findThread(word string) (id string, ok bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.threads.find(word)
-}
-
-func (d *phoneDesk) findTodo(word string) (id string, ok bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.openTodo.find(word)
-}
-
 // snapshotWithin is how long a command waits for a snapshot that shows it done.
 const snapshotWithin = 15 * time.Second
 
 // errNotShown: there has been no such snapshot.
 var errNotShown = errors.New("the host has not shown it yet")
 
-func anySnapshot(workbench.MobileSnapshot) bool { return true }
+// isSnapshot tells a snapshot from the zero value, before there is any.
+func isSnapshot(s workbench.MobileSnapshot) bool { return s.Type != "" }
 
 // await gives the first snapshot that is good, the present one included.
 func (d *phoneDesk) await(ctx context.Context, within time.Duration, good func(workbench.MobileSnapshot) bool) (workbench.MobileSnapshot, error) {
@@ -109,9 +93,9 @@ func (d *phoneDesk) await(ctx context.Context, within time.Duration, good func(w
 	defer stop()
 	for {
 		d.mu.Lock()
-		s, there, changed := d.last, d.any, d.changed
+		s, changed := d.last, d.changed
 		d.mu.Unlock()
-		if there && good(s) {
+		if isSnapshot(s) && good(s) {
 			return s, nil
 		}
 		select {

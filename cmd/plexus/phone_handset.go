@@ -255,7 +255,7 @@ func (h *handset) selected(ctx context.Context, conn *novaclient.Conn) (string, 
 	if !conn.Ready().Personal {
 		return "", nil
 	}
-	s, err := h.desk.await(ctx, snapshotWithin, anySnapshot)
+	s, err := h.desk.await(ctx, snapshotWithin, isSnapshot)
 	return s.Conversations.SelectedID, err
 }
 

@@ -94,7 +94,7 @@ func (r *phoneRecord) summary(s workbench.MobileSnapshot) {
 	threads, messages, todos := []fields{}, []fields{}, []fields{}
 	for _, c := range s.Conversations.Items {
 		threads = append(threads, fields{
-			"number": r.desk.number(c.ID), "id": c.ID, "kind": c.Kind, "title": c.Title, "unread": c.Unread, "generation": c.Generation,
+			"number": r.desk.threads.number(c.ID), "id": c.ID, "kind": c.Kind, "title": c.Title, "unread": c.Unread, "generation": c.Generation,
 		})
 	}
 	said := s.Conversations.Messages
@@ -107,7 +107,7 @@ func (r *phoneRecord) summary(s workbench.MobileSnapshot) {
 	for _, t := range s.Life.Todos {
 		if isOpen(t) {
 			todos = append(todos, fields{
-				"number": r.desk.todoNumber(t.ID), "id": t.ID, "version": t.Version, "title": t.Title, "status": t.Status,
+				"number": r.desk.openTodos.number(t.ID), "id": t.ID, "version": t.Version, "title": t.Title, "status": t.Status,
 			})
 		}
 	}

@@ -16,13 +16,13 @@ const shownMessages = 10
 // conversations, unread messages.
 func (s *phoneScreen) snapshot(now, before workbench.MobileSnapshot) {
 	here, _ := thread(now, now.Conversations.SelectedID)
-	if before.Type == "" {
+	if !isSnapshot(before) {
 		s.say("%s, %d unread. What you type goes to %s", counted(len(now.Conversations.Items), "conversation"), now.Conversations.Unread, named(here))
 		return
 	}
 	for _, c := range now.Conversations.Items {
 		old, known := thread(before, c.ID)
-		number := s.desk.number(c.ID)
+		number := s.desk.threads.number(c.ID)
 		if !known {
 			s.say("new %s: %s, /open %d", c.Kind, named(c), number)
 		}
@@ -53,7 +53,7 @@ func (s *phoneScreen) list() {
 		if c.ID == last.Conversations.SelectedID {
 			star = "*"
 		}
-		line := fmt.Sprintf("%s %3d  %-9s  %s", star, s.desk.number(c.ID), c.Kind, text.Printable(c.Title))
+		line := fmt.Sprintf("%s %3d  %-9s  %s", star, s.desk.threads.number(c.ID), c.Kind, text.Printable(c.Title))
 		if c.Unread > 0 {
 			line += fmt.Sprintf("  (%d unread)", c.Unread)
 		}
@@ -101,7 +101,7 @@ func (s *phoneScreen) todos() {
 		if !isOpen(t) {
 			continue
 		}
-		line := fmt.Sprintf("  %3d  %s", s.desk.todoNumber(t.ID), text.Printable(t.Title))
+		line := fmt.Sprintf("  %3d  %s", s.desk.openTodos.number(t.ID), text.Printable(t.Title))
 		if t.Status != "open" {
 			line += "  (" + text.Printable(t.Status) + ")"
 		}
