@@ -1,48 +1,23 @@
 package browser
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
-	"io"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"plexus/adapters/hostfiles"
 	"plexus/adapters/novaclient"
 	"plexus/domain/nova"
-	"plexus/domain/pairing"
-	"plexus/domain/secret"
+	"plexus/tests/program"
 )
 
 // phoneName is by which name the phones of these tests reach the host.
 const phoneName = "home.example.org:8443"
 
-// talk is an event of `plexus phone --json`: the members that are looked at.
-type talk struct {
-	Event, Phase, Line, Error, Role string
-	OK, Final                       bool
-	FullText                        string `json:"full_text"`
-	RequestID                       string `json:"request_id"`
-	SelectedID                      string `json:"selected_id"`
-	ConversationID                  string `json:"conversation_id"`
-	Conversations                   []struct {
-		ID, Kind, Title string
-		Number          int
-	}
-	Messages []struct {
-		Role, Text, Status, Delivery string
-		RequestID                    string `json:"request_id"`
-	}
-}
-
-// topic is the number and ID of the one topic, 0 when there is none.
-func (e talk) topic() (number int, id string) {
+// topicOf is the number and ID of the one topic, 0 when there is none.
+func topicOf(e program.Event) (number int, id string) {
 	for _, c := range e.Conversations {
 		if c.Kind == "topic" {
 			return c.Number, c.ID
@@ -52,7 +27,7 @@ func (e talk) topic() (number int, id string) {
 }
 
 // said are the messages as one text.
-func (e talk) said() string {
+func said(e program.Event) string {
 	var lines []string
 	for _, m := range e.Messages {
 		lines = append(lines, m.Role+": "+m.Text)
@@ -60,73 +35,12 @@ func (e talk) said() string {
 	return strings.Join(lines, "\n")
 }
 
-// talker is a running `plexus phone --json`.
-type talker struct {
-	t      *testing.T
-	typed  io.Writer
-	events chan talk
-}
-
 // talker starts a phone for programs that keeps its pairing in a folder.
-func (p *plexus) talker(folder string, args ...string) *talker {
+func (p *plexus) talker(folder string, args ...string) *program.Handset {
 	p.t.Helper()
 	cmd := p.command(append([]string{"phone", "--json", "--dial", p.at.Client}, args...)...)
 	cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+folder)
-	typed, inErr := cmd.StdinPipe()
-	out, outErr := cmd.StdoutPipe()
-	if inErr != nil || outErr != nil {
-		p.t.Fatal(inErr, outErr)
-	}
-	if err := cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
-	k := &talker{t: p.t, typed: typed, events: make(chan talk, 4096)}
-	var reading sync.WaitGroup
-	reading.Go(func() {
-		defer close(k.events)
-		lines := bufio.NewScanner(out)
-		for lines.Buffer(nil, 1<<20); lines.Scan(); {
-			var e talk
-			if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-				p.t.Errorf("the phone printed %q: %v", lines.Text(), err)
-			}
-			k.events <- e
-		}
-	})
-	p.t.Cleanup(func() {
-		_ = cmd.Process.Kill() // most have ended already
-		reading.Wait()
-		_ = cmd.Wait()
-	})
-	return k
-}
-
-func (k *talker) says(line string) {
-	k.t.Helper()
-	if _, err := io.WriteString(k.typed, line+"\n"); err != nil {
-		k.t.Fatal(err)
-	}
-}
-
-// shows reads on to the next event of a kind that fits.
-func (k *talker) shows(kind, what string, fits func(talk) bool) talk {
-	k.t.Helper()
-	late := time.After(2 * waitAtMost) // it may have to connect again
-	var passed []string
-	for {
-		select {
-		case e, more := <-k.events:
-			switch {
-			case !more:
-				k.t.Fatalf("the phone ended before a %s %s", kind, what)
-			case e.Event == kind && fits(e):
-				return e
-			}
-			passed = append(passed, fmt.Sprintf("%.300v", fmt.Sprint(e)))
-		case <-late:
-			k.t.Fatalf("the phone never printed a %s %s, but\n%s", kind, what, strings.Join(passed, "\n"))
-		}
-	}
+	return program.StartHandset(p.t, cmd)
 }
 
 // kill ends the host at once, as a power cut does.
@@ -160,17 +74,11 @@ func (p *plexus) pairPhone(b *chromium) (file string) {
 // host, and gives what became of it.
 func (p *plexus) repeatText(text nova.InputText) error {
 	p.t.Helper()
-	token, err := os.ReadFile(filepath.Join(p.home, "data", hostfiles.MasterTokenName))
+	o, err := program.Phone(filepath.Join(p.home, "data"), p.at.Client, "wss://"+phoneName)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	server, err := pairing.ParseServer("wss://" + phoneName)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	conn, err := novaclient.Dial(p.t.Context(), novaclient.Options{
-		Server: server, Dial: netip.MustParseAddrPort(p.at.Client), Token: pairing.DeviceToken{Text: secret.New(strings.TrimSpace(string(token)))},
-	})
+	conn, err := novaclient.Dial(p.t.Context(), o)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -190,20 +98,20 @@ func TestWhole_AQuestionGoesOnOnThePhone(t *testing.T) {
 	payload := host.pairPhone(b)
 	folder := t.TempDir()
 	phone := host.talker(folder, "--payload-file", payload)
-	phone.shows("snapshot", "without a topic", func(e talk) bool { n, _ := e.topic(); return n == 0 })
+	phone.Shows("snapshot", "without a topic", func(e program.Event) bool { n, _ := topicOf(e); return n == 0 })
 
 	site := serveArticle(t)
 	panel := b.pressAction(b.open(site.URL + "/bridge"))
 	panel.waitText("#status", "Connected")
 	askAboutPage(t, panel, model, site.URL)
-	first := phone.shows("snapshot", "after the answer", func(talk) bool { return true })
-	number, topic := first.topic()
+	first := phone.Shows("snapshot", "after the answer", program.Any)
+	number, topic := topicOf(first)
 	if number == 0 {
 		t.Fatalf("the first snapshot after the answer has no topic: %+v", first)
 	}
-	phone.says(fmt.Sprintf("/open %d", number))
-	opened := phone.shows("snapshot", "of the topic", func(e talk) bool { return e.SelectedID == topic })
-	if got := opened.said(); !strings.HasPrefix(got, "user: When did the bridge open?\nassistant: It opened in 1931") {
+	phone.Says(fmt.Sprintf("/open %d", number))
+	opened := phone.Shows("snapshot", "of the topic", func(e program.Event) bool { return e.SelectedID == topic })
+	if got := said(opened); !strings.HasPrefix(got, "user: When did the bridge open?\nassistant: It opened in 1931") {
 		t.Errorf("the topic says\n%s", got)
 	}
 	follow(t, phone, model)
@@ -223,36 +131,36 @@ func TestWhole_AQuestionGoesOnOnThePhone(t *testing.T) {
 
 // follow goes on with the topic on the phone: the model gets the page and what was
 // said before.
-func follow(t *testing.T, phone *talker, model *stubModel) {
+func follow(t *testing.T, phone *program.Handset, model *stubModel) {
 	t.Helper()
-	phone.says("And who built it?")
+	phone.Says("And who built it?")
 	prompt := receive(t, "a question to the model", model.asked)
 	for _, part := range []string{"The bridge opened in 1931 after four years of work.", "When did the bridge open?", "It opened in 1931", "And who built it?"} {
 		if !strings.Contains(prompt, part) {
 			t.Errorf("the prompt misses %q: %s", part, prompt)
 		}
 	}
-	if e := phone.shows("text", "with its outcome", func(talk) bool { return true }); !e.OK {
+	if e := phone.Shows("text", "with its outcome", program.Any); !e.OK {
 		t.Errorf("the text: %+v", e)
 	}
 	model.say <- "Ada Bridge did."
 	model.say <- ""
-	phone.shows("caption", "with the answer", func(e talk) bool { return e.Final && e.FullText == "Ada Bridge did." })
+	phone.Shows("caption", "with the answer", func(e program.Event) bool { return e.Final && e.FullText == "Ada Bridge did." })
 }
 
 // cutOff kills the host in the middle of an acknowledged turn and starts it again.
 // It gives the turn's request.
-func cutOff(t *testing.T, phone *talker, model *stubModel, host *plexus) (requestID string) {
+func cutOff(t *testing.T, phone *program.Handset, model *stubModel, host *plexus) (requestID string) {
 	t.Helper()
-	phone.says("And what does it cost?")
-	requestID = phone.shows("text", "that is admitted", func(e talk) bool { return e.OK }).RequestID
+	phone.Says("And what does it cost?")
+	requestID = phone.Shows("text", "that is admitted", func(e program.Event) bool { return e.OK }).RequestID
 	receive(t, "a question to the model", model.asked)
 	model.say <- "It costs "
 	host.kill()
-	phone.shows("status", "of the loss", func(e talk) bool { return e.Phase == "waiting" })
+	phone.Shows("status", "of the loss", func(e program.Event) bool { return e.Phase == "waiting" })
 	host.start()
-	phone.shows("status", "of the new connection", func(e talk) bool { return e.Phase == "connected" })
-	after := phone.shows("snapshot", "of the new host", func(talk) bool { return true })
+	phone.Shows("status", "of the new connection", func(e program.Event) bool { return e.Phase == "connected" })
+	after := phone.Shows("snapshot", "of the new host", program.Any)
 	var statuses []string
 	for _, m := range after.Messages {
 		if m.Role == "user" {
@@ -260,24 +168,22 @@ func cutOff(t *testing.T, phone *talker, model *stubModel, host *plexus) (reques
 		}
 	}
 	want := "When did the bridge open? completed, And who built it? completed, And what does it cost? interrupted"
-	if got := strings.Join(statuses, ", "); got != want || !strings.Contains(after.said(), "assistant: Ada Bridge did.") {
-		t.Errorf("after the restart the topic has %s\n%s", got, after.said())
+	if got := strings.Join(statuses, ", "); got != want || !strings.Contains(said(after), "assistant: Ada Bridge did.") {
+		t.Errorf("after the restart the topic has %s\n%s", got, said(after))
 	}
-	phone.says("/again")
+	phone.Says("/again")
 	// The phone names the host that it sent the text to, which is gone.
-	if e := phone.shows("text", "once more", func(talk) bool { return true }); e.OK || e.Error != string(nova.OutcomeUnknown) || e.RequestID != requestID {
+	if e := phone.Shows("text", "once more", program.Any); e.OK || e.Error != string(nova.OutcomeUnknown) || e.RequestID != requestID {
 		t.Errorf("asked again the host says %+v", e)
 	}
-	phone.says("/quit")
-	for range phone.events { // to its end
-	}
+	phone.Quits()
 	return requestID
 }
 
 // onThePage goes on with the topic on the owner's page and deletes it there.
-func onThePage(t *testing.T, host *plexus, b *chromium, model *stubModel, phone *talker, topic string) {
+func onThePage(t *testing.T, host *plexus, b *chromium, model *stubModel, phone *program.Handset, topic string) {
 	t.Helper()
-	phone.shows("snapshot", "with the topic", func(e talk) bool { n, _ := e.topic(); return n != 0 })
+	phone.Shows("snapshot", "with the topic", func(e program.Event) bool { n, _ := topicOf(e); return n != 0 })
 	owner := host.signIn(b)
 	owner.click(`nav a[href$="/conversations"]`)
 	owner.waitText("h1", "Conversations")
@@ -291,10 +197,10 @@ func onThePage(t *testing.T, host *plexus, b *chromium, model *stubModel, phone 
 	model.say <- "indeed."
 	model.say <- ""
 	owner.wait(`document.querySelector("#answer").hidden && document.querySelector(".talk .message:last-child .words")?.innerText === "One can indeed."`)
-	phone.shows("caption", "of the page's answer", func(e talk) bool { return e.Final && e.FullText == "One can indeed." })
+	phone.Shows("caption", "of the page's answer", func(e program.Event) bool { return e.Final && e.FullText == "One can indeed." })
 	owner.click(`.actions a[href$="/delete"]`)
 	owner.wait(`document.querySelector("main form button.danger")`)
 	owner.click("main form button.danger")
 	owner.waitText("h1", "Conversations")
-	phone.shows("snapshot", "without the topic", func(e talk) bool { n, _ := e.topic(); return n == 0 })
+	phone.Shows("snapshot", "without the topic", func(e program.Event) bool { n, _ := topicOf(e); return n == 0 })
 }

@@ -13,6 +13,7 @@ import (
 	"plexus/cmd/plexus/doctor"
 	"plexus/domain/nova"
 	"plexus/domain/pcm"
+	"plexus/tests/program"
 )
 
 // hear is the recogniser of these tests, in a process of its own: the test binary
@@ -131,22 +132,24 @@ func TestDictation_ToAnAnswer(t *testing.T) {
 	explains(t, d, doctor.OK, "text and dictation", "phones are offered text and dictation")
 
 	phone := d.phone(t)
-	if e := phone.shows("ready", anyEvent); e.Pipeline != string(nova.Cascaded) || !e.TextInput || !e.Dictation {
+	if e := phone.Shows("ready", "of the connection", program.Any); e.Pipeline != string(nova.Cascaded) || !e.TextInput || !e.Dictation {
 		t.Errorf("ready is %+v", e)
 	}
-	if e := phone.shows("input", anyEvent); !e.TextBox || !e.TextInput || !e.Dictation {
+	if e := phone.Shows("input", "of the host", program.Any); !e.TextBox || !e.TextInput || !e.Dictation {
 		t.Errorf("the input is %+v", e)
 	}
-	phone.says("/dictate " + speech(t))
+	phone.Says("/dictate " + speech(t))
 	const words = "When did it open after 500 ms?"
-	if e := phone.shows("transcription", anyEvent); !e.OK || e.Text != words {
+	if e := phone.Shows("transcription", "of the speech", program.Any); !e.OK || e.Text != words {
 		t.Errorf("the transcription is %+v", e)
 	}
-	phone.says("/send")
-	if e := phone.shows("text", anyEvent); !e.OK {
+	phone.Says("/send")
+	if e := phone.Shows("text", "with its outcome", program.Any); !e.OK {
 		t.Errorf("the text: %+v", e)
 	}
-	phone.shows("caption", func(e event) bool { return e.Final && e.Role == "assistant" && e.FullText == "It opened in 1931." })
+	phone.Shows("caption", "with the answer", func(e program.Event) bool {
+		return e.Final && e.Role == "assistant" && e.FullText == "It opened in 1931."
+	})
 	if prompt := <-model.asked; !strings.Contains(prompt, words) {
 		t.Errorf("the model was asked %s", prompt)
 	}
@@ -171,15 +174,15 @@ func TestDictation_RecogniserFails(t *testing.T) {
 			t.Parallel() // the one that hangs takes 30 s
 			d := serveSpeech(t, newAnsweringModel(t).ready().URL, how)
 			phone := d.phone(t)
-			phone.says("/dictate " + speech(t))
-			if e := phone.shows("transcription", anyEvent); e.OK || e.Error != novaclient.ErrNotRecognised.Error() {
+			phone.Says("/dictate " + speech(t))
+			if e := phone.Shows("transcription", "of the speech", program.Any); e.OK || e.Error != novaclient.ErrNotRecognised.Error() {
 				t.Errorf("the transcription is %+v", e)
 			}
-			phone.says("When did it open?")
-			if e := phone.shows("text", anyEvent); !e.OK {
+			phone.Says("When did it open?")
+			if e := phone.Shows("text", "with its outcome", program.Any); !e.OK {
 				t.Errorf("the text: %+v", e)
 			}
-			phone.shows("caption", func(e event) bool { return e.Final && e.FullText == "It opened in 1931." })
+			phone.Shows("caption", "with the answer", func(e program.Event) bool { return e.Final && e.FullText == "It opened in 1931." })
 		})
 	}
 }

@@ -1,27 +1,20 @@
 package e2e
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"plexus/adapters/hostfiles"
 	"plexus/adapters/novaclient"
 	"plexus/domain/nova"
-	"plexus/domain/pairing"
-	"plexus/domain/secret"
 	"plexus/domain/workbench"
+	"plexus/tests/program"
 )
 
 // answeringModel says "It opened in 1931." to every prompt, once it may.
@@ -60,17 +53,11 @@ func (m *answeringModel) ready() *answeringModel {
 // phoneOptions are those of a phone that has the master token.
 func (d *daemon) phoneOptions(t *testing.T) novaclient.Options {
 	t.Helper()
-	token, err := os.ReadFile(filepath.Join(d.dataDir(), hostfiles.MasterTokenName))
+	o, err := program.Phone(d.dataDir(), d.Client, publicURL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := pairing.ParseServer(publicURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return novaclient.Options{
-		Server: server, Dial: netip.MustParseAddrPort(d.Client), Token: pairing.DeviceToken{Text: secret.New(strings.TrimSpace(string(token)))},
-	}
+	return o
 }
 
 // collected is what a client was told, in order.
@@ -143,95 +130,12 @@ func snapshot(t *testing.T, conn *novaclient.Conn) workbench.MobileSnapshot {
 	return s
 }
 
-// event is a line of `plexus phone --json`: the members that are looked at.
-type event struct {
-	Event, Phase, Line, Error, Text, Role, Pipeline string
-	OK                                              bool
-	Final                                           bool
-	TextInput                                       bool   `json:"text_input"`
-	Dictation                                       bool   `json:"dictation"`
-	TextBox                                         bool   `json:"text_box"`
-	FullText                                        string `json:"full_text"`
-	RequestID                                       string `json:"request_id"`
-	SelectedID                                      string `json:"selected_id"`
-}
-
-// handset is a running `plexus phone --json`, paired by `plexus pair`.
-type handset struct {
-	t      *testing.T
-	typed  io.Writer
-	events chan event
-}
-
-func (d *daemon) phone(t *testing.T) *handset {
+// phone starts a `plexus phone --json`, paired by `plexus pair`.
+func (d *daemon) phone(t *testing.T) *program.Handset {
 	t.Helper()
 	file := filepath.Join(d.home, "invitation")
 	if err := os.WriteFile(file, []byte(d.invite(t).text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := d.command(t, "phone", "--json", "--dial", d.Client, "--payload-file", file)
-	typed, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var complaints bytes.Buffer
-	cmd.Stderr = &complaints
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	h := &handset{t: t, typed: typed, events: make(chan event, 4096)}
-	var reading sync.WaitGroup
-	reading.Go(func() {
-		lines := bufio.NewScanner(out)
-		for lines.Buffer(nil, 1<<20); lines.Scan(); {
-			var e event
-			if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-				t.Errorf("the phone printed %q: %v", lines.Text(), err)
-			}
-			h.events <- e
-		}
-		close(h.events)
-	})
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		reading.Wait()
-		_ = cmd.Wait() // killed
-		if t.Failed() && complaints.Len() > 0 {
-			t.Logf("the phone says: %s", &complaints)
-		}
-	})
-	return h
+	return program.StartHandset(t, d.command(t, "phone", "--json", "--dial", d.Client, "--payload-file", file))
 }
-
-// says types a line.
-func (h *handset) says(line string) {
-	h.t.Helper()
-	if _, err := io.WriteString(h.typed, line+"\n"); err != nil {
-		h.t.Fatal(err)
-	}
-}
-
-// shows reads on to the next event of a kind that fits.
-func (h *handset) shows(kind string, fits func(event) bool) event {
-	h.t.Helper()
-	late := time.After(commandLimit)
-	for {
-		select {
-		case e, more := <-h.events:
-			switch {
-			case !more:
-				h.t.Fatalf("the phone has ended before a %s that fits", kind)
-			case e.Event == kind && fits(e):
-				return e
-			}
-		case <-late:
-			h.t.Fatalf("the phone never printed a %s that fits", kind)
-		}
-	}
-}
-
-func anyEvent(event) bool { return true }

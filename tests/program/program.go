@@ -1,4 +1,5 @@
-// Package program builds the plexus binary for tests that run it.
+// Package program is what tests share that run the plexus binary: how it is built,
+// and a phone for it.
 package program
 
 import (

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,8 +19,6 @@ import (
 	"plexus/adapters/sqlite"
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
-	"plexus/domain/pairing"
-	"plexus/domain/secret"
 	"plexus/domain/workbench"
 	"plexus/ports"
 	"plexus/tests/program"
@@ -207,21 +204,11 @@ func databaseSize(t *testing.T, data string) int64 {
 // connect is a phone that has the master token.
 func connect(t *testing.T, run hostfiles.Run, data string) *novaclient.Conn {
 	t.Helper()
-	token, err := os.ReadFile(filepath.Join(data, hostfiles.MasterTokenName))
+	o, err := program.Phone(data, run.Client, address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := pairing.ParseServer(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dial, err := netip.ParseAddrPort(run.Client)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := novaclient.Dial(t.Context(), novaclient.Options{
-		Server: server, Dial: dial, Token: pairing.DeviceToken{Text: secret.New(strings.TrimSpace(string(token)))},
-	})
+	conn, err := novaclient.Dial(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
