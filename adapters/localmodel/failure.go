@@ -1,20 +1,15 @@
 package localmodel
 
 import (
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"strings"
 
 	"plexus/adapters/outbound"
 )
 
 var (
-	errNoReply     = errors.New("no valid reply")
-	errCutOff      = errors.New("connection ended early")
 	errFirstByte   = errors.New("no byte came in time")
 	errIdle        = errors.New("the stream fell silent")
 	errTotal       = errors.New("the answer took too long")
@@ -76,23 +71,5 @@ func firstWord(values ...json.RawMessage) string {
 	return ""
 }
 
-// plain reduces a transport error to its cause. Texts of net/http that quote the
-// URL or the peer's bytes are replaced; network and certificate causes stay.
-func plain(err error) error {
-	var netErr *net.OpError
-	var dnsErr *net.DNSError
-	var certErr *tls.CertificateVerificationError
-	switch {
-	case errors.Is(err, errReplyTooBig), errors.Is(err, errEventTooLong), errors.Is(err, outbound.ErrNotLoopback):
-		return err
-	case errors.As(err, &netErr):
-		return netErr
-	case errors.As(err, &dnsErr):
-		return dnsErr
-	case errors.As(err, &certErr):
-		return certErr
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return errCutOff
-	}
-	return errNoReply
-}
+// plain reduces an error of a call to its cause.
+func plain(err error) error { return outbound.Cause(err, errReplyTooBig, errEventTooLong) }

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -72,7 +71,10 @@ var _ ports.Generator = (*Generator)(nil)
 
 // New checks cfg, reporting all its faults together, and sends nothing.
 func New(cfg Config) (*Generator, error) {
-	base, err := parseBase(cfg.BaseURL, cfg.AllowPlainHTTP)
+	base, err := outbound.ParseBase(cfg.BaseURL, cfg.AllowPlainHTTP)
+	if err != nil {
+		err = fmt.Errorf("model: %w", err)
+	}
 	if strings.TrimSpace(cfg.Model) == "" {
 		err = errors.Join(err, errors.New("model: name is missing"))
 	}
@@ -102,23 +104,6 @@ func (l Limits) withDefaults() Limits {
 		l.Total = DefaultTotal
 	}
 	return l
-}
-
-// parseBase refuses what could send a question or key somewhere unsaid.
-func parseBase(raw string, plainHTTP bool) (*url.URL, error) {
-	base, err := url.Parse(raw)
-	if err != nil || base.Hostname() == "" {
-		return nil, errors.New("model: base_url is no URL with a host")
-	}
-	switch {
-	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
-		return nil, errors.New("model: base_url must hold no user, query or fragment")
-	case base.Scheme == "https", base.Scheme == "http" && (plainHTTP || outbound.IsLoopback(base.Hostname())):
-		return base, nil
-	case base.Scheme == "http":
-		return nil, errors.New("model: base_url is plain http to another machine; use https, or set allow_plain_http")
-	}
-	return nil, errors.New("model: base_url must begin with https:// or http://")
 }
 
 // Close drops idle connections. A running Generate is not disturbed.
@@ -180,7 +165,7 @@ func (g *Generator) request(prompt ports.Prompt) ([]byte, error) {
 func (g *Generator) call(ctx context.Context, w *watch, body []byte, a *answer) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, g.endpoint, bytes.NewReader(body))
 	if err != nil {
-		return errNoReply
+		return outbound.ErrNoReply
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream, application/json")

@@ -56,6 +56,26 @@ func NewClient(base *url.URL, dial Dial) *http.Client {
 	}
 }
 
+// ParseBase reads the address of a service and refuses what could send a key or
+// anything else somewhere unsaid. plainHTTP lets http:// lead to another machine.
+// Its errors name the keys of the configuration and never repeat raw, which may
+// hold a secret by mistake.
+func ParseBase(raw string, plainHTTP bool) (*url.URL, error) {
+	base, err := url.Parse(raw)
+	if err != nil || base.Hostname() == "" {
+		return nil, errors.New("base_url is no URL with a host")
+	}
+	switch {
+	case base.User != nil || base.RawQuery != "" || base.ForceQuery || base.Fragment != "":
+		return nil, errors.New("base_url must hold no user, query or fragment")
+	case base.Scheme == "https", base.Scheme == "http" && (plainHTTP || IsLoopback(base.Hostname())):
+		return base, nil
+	case base.Scheme == "http":
+		return nil, errors.New("base_url is plain http to another machine; use https, or set allow_plain_http")
+	}
+	return nil, errors.New("base_url must begin with https:// or http://")
+}
+
 // IsLoopback takes the names and addresses of this machine's loopback.
 func IsLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {

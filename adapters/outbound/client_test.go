@@ -24,11 +24,48 @@ func TestNewClient_LoopbackUsesNoProxy(t *testing.T) {
 			t.Errorf("%s: no proxy %v; want %v", host, got, want)
 		}
 	}
-	if err := loopbackOnly("tcp", "192.0.2.1:80", nil); !errors.Is(err, ErrNotLoopback) {
+}
+
+func TestNewClient_LoopbackDialsThisMachineAlone(t *testing.T) {
+	base, err := url.Parse("http://localhost/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As if the name had led there: 192.0.2.0/24 is nobody's.
+	resp, err := NewClient(base, nil).Get("http://192.0.2.1/v1")
+	if err == nil {
+		_ = resp.Body.Close()
+	}
+	if !errors.Is(err, ErrNotLoopback) || !errors.Is(Cause(err), ErrNotLoopback) {
 		t.Errorf("a name that leads off this machine: %v", err)
 	}
 	if err := loopbackOnly("tcp6", "[::1]:80", nil); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestParseBase(t *testing.T) {
+	for raw, want := range map[string]string{ // in the error; "": accepted
+		"https://api.example.org/v1":  "",
+		"http://127.0.0.1:8000/v1":    "",
+		"http://localhost:8000":       "",
+		"http://192.0.2.1/hunter2":    "allow_plain_http",
+		"ftp://api.example/hunter2":   "https://",
+		"":                            "no URL",
+		"hunter2":                     "no URL",
+		"https://hunter2@x/v1":        "no user",
+		"https://x/v1?key=hunter2":    "query",
+		"https://x/v1?":               "query",
+		"https://x/v1#hunter2":        "fragment",
+		"http://\x7f.example/hunter2": "no URL",
+	} {
+		_, err := ParseBase(raw, false)
+		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2")) {
+			t.Errorf("%q gives %v; want %q and no secret", raw, err, want)
+		}
+	}
+	if _, err := ParseBase("http://192.0.2.1/v1", true); err != nil {
+		t.Errorf("plain http that is allowed: %v", err)
 	}
 }
 

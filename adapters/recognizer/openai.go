@@ -10,7 +10,6 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -25,9 +24,10 @@ import (
 const maxReply = 1 << 20
 
 var (
-	errStatus   = errors.New("the service reports an error")
-	errReply    = errors.New("the service's answer is no text in JSON")
-	errEncoding = errors.New("the service's answer is in an encoding that was not asked for")
+	errStatus      = errors.New("the service reports an error")
+	errReply       = errors.New("the service's answer is no text in JSON")
+	errReplyTooBig = errors.New("the service's answer is over 1 MiB")
+	errEncoding    = errors.New("the service's answer is in an encoding that was not asked for")
 )
 
 // Config names a service.
@@ -55,7 +55,10 @@ var _ ports.Transcriber = (*OpenAI)(nil)
 
 // NewOpenAI checks cfg, reporting all its faults together, and sends nothing.
 func NewOpenAI(cfg Config) (*OpenAI, error) {
-	base, err := parseBase(cfg.BaseURL, cfg.AllowPlainHTTP)
+	base, err := outbound.ParseBase(cfg.BaseURL, cfg.AllowPlainHTTP)
+	if err != nil {
+		err = fmt.Errorf("recognizer: %w", err)
+	}
 	if strings.TrimSpace(cfg.Model) == "" {
 		err = errors.Join(err, errors.New("recognizer: name is missing"))
 	}
@@ -80,23 +83,6 @@ func NewOpenAI(cfg Config) (*OpenAI, error) {
 		o.limit = DefaultTimeout
 	}
 	return o, nil
-}
-
-// parseBase refuses what could send speech or key somewhere unsaid.
-func parseBase(raw string, plainHTTP bool) (*url.URL, error) {
-	base, err := url.Parse(raw)
-	if err != nil || base.Hostname() == "" {
-		return nil, errors.New("recognizer: base_url is no URL with a host")
-	}
-	switch {
-	case base.User != nil || base.RawQuery != "" || base.ForceQuery || base.Fragment != "":
-		return nil, errors.New("recognizer: base_url must hold no user, query or fragment")
-	case base.Scheme == "https", base.Scheme == "http" && (plainHTTP || outbound.IsLoopback(base.Hostname())):
-		return base, nil
-	case base.Scheme == "http":
-		return nil, errors.New("recognizer: base_url is plain http to another machine; use https, or set allow_plain_http")
-	}
-	return nil, errors.New("recognizer: base_url must begin with https:// or http://")
 }
 
 // Close drops idle connections. A running Transcribe is not disturbed.
@@ -155,7 +141,7 @@ func (o *OpenAI) form(samples []byte) (body []byte, contentType string, err erro
 func (o *OpenAI) exchange(ctx context.Context, method, address, contentType string, body []byte) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
-		return nil, errNoReply
+		return nil, outbound.ErrNoReply
 	}
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
@@ -165,7 +151,7 @@ func (o *OpenAI) exchange(ctx context.Context, method, address, contentType stri
 	o.sign(req.Header)
 	resp, err := o.http.Do(req)
 	if err != nil {
-		return nil, plain(err)
+		return nil, outbound.Cause(err, errReplyTooBig)
 	}
 	defer resp.Body.Close() // an unread rest ends the connection
 	if resp.StatusCode != http.StatusOK {
@@ -179,7 +165,7 @@ func (o *OpenAI) exchange(ctx context.Context, method, address, contentType stri
 	}
 	raw, err := io.ReadAll(outbound.Bounded(resp.Body, maxReply, errReplyTooBig))
 	if err != nil {
-		return nil, plain(err)
+		return nil, outbound.Cause(err, errReplyTooBig)
 	}
 	return raw, nil
 }

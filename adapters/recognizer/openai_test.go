@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"plexus/adapters/outbound"
 	"plexus/domain/admission"
 	"plexus/domain/pcm"
 	"plexus/ports"
@@ -176,7 +177,7 @@ func TestOpenAI_HostileAnswers(t *testing.T) {
 			w.Header().Set("Content-Type", json)
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, `{"text":`)
-		}, errCutOff},
+		}, outbound.ErrCutOff},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := stub(t, tt.script).Transcribe(t.Context(), tone())

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 	"net/url"
 	"path/filepath"
 	"runtime"
@@ -18,6 +17,7 @@ import (
 	"plexus/adapters/localmodel"
 	"plexus/adapters/nerveuds"
 	"plexus/adapters/nervews"
+	"plexus/adapters/outbound"
 	"plexus/adapters/searchapi"
 	"plexus/adapters/sqlite"
 	"plexus/domain/admission"
@@ -126,11 +126,7 @@ func (s *services) addModel(cfg config, log *slog.Logger) error {
 // more.
 func onThisMachine(rawURL string) bool {
 	u, err := url.Parse(rawURL)
-	if err != nil {
-		return false
-	}
-	addr, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && addr.IsLoopback()
+	return err == nil && outbound.IsLoopback(u.Hostname())
 }
 
 // hostedGenerations is the default against a model on another machine.
