@@ -27,7 +27,7 @@ type group struct {
 }
 
 // waiter waits for the turn. It gets the group that it joins, or nil when it has
-// to begin one.
+// to begin one; turn has room for that, so nobody waits for the waiter.
 type waiter struct{ turn chan *group }
 
 // Update implements ports.PersonalStore. Callers that wait at the same moment
@@ -70,7 +70,7 @@ func (s *Store) takeTurn(ctx context.Context) (*group, error) {
 	}
 	g, err := s.begin(ctx)
 	if err != nil {
-		s.passTurn()
+		s.passTurn(nil)
 		return nil, err
 	}
 	return g, nil
@@ -118,28 +118,19 @@ func (s *Store) leave(w *waiter) bool {
 	return true
 }
 
-// next is who has waited longest, or nil.
-func (s *Store) next() *waiter {
+// passTurn hands the turn to who has waited longest, with the group g to join or
+// nil to begin one. False: nobody waits; with a group the turn is then kept, for
+// its commit.
+func (s *Store) passTurn(g *group) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.waiting) == 0 {
-		return nil
+		s.busy = g != nil
+		return false
 	}
-	w := s.waiting[0]
+	s.waiting[0].turn <- g
 	s.waiting = slices.Delete(s.waiting, 0, 1)
-	return w
-}
-
-// passTurn lets the next begin a group.
-func (s *Store) passTurn() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.waiting) == 0 {
-		s.busy = false
-		return
-	}
-	s.waiting[0].turn <- nil
-	s.waiting = slices.Delete(s.waiting, 0, 1)
+	return true
 }
 
 // run runs change in the group and hands the turn on, even if change panics or
@@ -150,13 +141,10 @@ func (s *Store) run(g *group, change func(tx ports.PersonalTx) error) error {
 }
 
 func (s *Store) handOn(g *group) {
-	if g.lost == nil && g.changes < maxGroup {
-		if w := s.next(); w != nil {
-			w.turn <- g
-			return
-		}
+	if g.lost == nil && g.changes < maxGroup && s.passTurn(g) {
+		return
 	}
-	defer s.passTurn()
+	defer s.passTurn(nil)
 	g.end()
 	if s.committed != nil && g.kept > 0 && g.err == nil {
 		s.committed(g.kept)
