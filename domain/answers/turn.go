@@ -3,6 +3,7 @@ package answers
 import (
 	"slices"
 	"strings"
+	"unicode/utf16"
 
 	"plexus/domain/conversations"
 	"plexus/domain/framing"
@@ -12,9 +13,9 @@ import (
 
 // Bounds of the history that a turn is given (nova-personal §7.1).
 const (
-	MaxHistory  = 32    // exchanges
-	MaxSaid     = 4_000 // UTF-16 units of each side of an exchange
-	resultParts = 2     // results are sure of one part in so many of what the page leaves
+	MaxHistory  = conversations.MaxPairs // exchanges
+	MaxSaid     = 4_000                  // UTF-16 units of each side of an exchange
+	resultParts = 2                      // results are sure of one part in so many of what the page leaves
 )
 
 // Turn is one message of a conversation with what may help to answer it.
@@ -74,7 +75,7 @@ func BuildTurn(t Turn, lang Language, limit int) TurnPrompt {
 
 // recent gives the newest exchanges that fit into room, oldest first, and how
 // many bytes they take. What they say is the conversation's own and is not
-// fenced, so that the titles of an answer's Sources, which are not, are left out.
+// fenced, so that the titles of an answer's sources, which are not, are left out.
 // An answer may still repeat what a page said: no marker line survives.
 func recent(history []Exchange, room int) (kept []Exchange, taken int) {
 	for _, e := range slices.Backward(history) {
@@ -104,11 +105,27 @@ If you do not know the answer, say so in one sentence.
 ` + untrusted()
 }
 
-// Sources names the results whose marks occur in an answer, one a line and in
+// WithSources is an answer as it is stored, at most conversations.MaxMessage: with
+// the sources that it cites, which have at most half of that. Of what is too long
+// the end of the answer goes, and whole lines of the sources.
+func WithSources(answer string, results []framing.Result) string {
+	list := sources(answer, results)
+	for units(list) > conversations.MaxMessage/2 {
+		list = list[:max(strings.LastIndexByte(list, '\n'), 0)]
+	}
+	if list != "" {
+		list = "\n\n" + list
+	}
+	return strings.TrimSpace(conversations.CutUnits(answer, conversations.MaxMessage-units(list)) + list)
+}
+
+func units(s string) int { return len(utf16.Encode([]rune(s))) }
+
+// sources names the results whose marks occur in an answer, one a line and in
 // order of number: "[1] Title — URL". It is for a reader who has no list of
 // results. A result without an http or https address has no line; "" is no
 // line at all.
-func Sources(answer string, results []framing.Result) string {
+func sources(answer string, results []framing.Result) string {
 	var lines []string
 	for i, r := range results {
 		mark := ResultMark(i + 1)
@@ -125,7 +142,7 @@ func Sources(answer string, results []framing.Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// withoutSources takes off what Sources has put to an answer.
+// withoutSources takes off what WithSources has put to an answer.
 func withoutSources(answer string) string {
 	for {
 		at := strings.LastIndexByte(answer, '\n')
@@ -136,7 +153,7 @@ func withoutSources(answer string) string {
 	}
 }
 
-// isSource reports whether a line is one of Sources: a mark first, an address last.
+// isSource reports whether a line is one of sources: a mark first, an address last.
 func isSource(line string) bool {
 	mark, rest, marked := strings.Cut(line, "] ")
 	number, opened := strings.CutPrefix(mark, "[")

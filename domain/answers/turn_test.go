@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"plexus/domain/conversations"
 	"plexus/domain/framing"
 	"plexus/domain/nova/jsonform"
 )
@@ -168,13 +169,49 @@ func TestSourcesAreTheCitedResults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := Sources(tt.answer, results); got != tt.want {
+			if got := sources(tt.answer, results); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}
-	if got := Sources("[1]", nil); got != "" {
+	if got := sources("[1]", nil); got != "" {
 		t.Errorf("no results give %q", got)
+	}
+}
+
+// However long answer and sources are, no source is cut in two: half of one would
+// not be taken off again.
+func TestALongAnswerKeepsWholeSources(t *testing.T) {
+	source := framing.Result{URL: "https://r.test/" + strings.Repeat("a", 500), Title: strings.Repeat("😀", 250)}
+	for _, tt := range []struct {
+		name    string
+		cited   int
+		answer  int // its units
+		kept    int // sources
+		shorter bool
+	}{
+		{"all of it fits", 1, 14_000, 1, false},
+		{"the end of the answer goes", 1, 16_000, 1, true},
+		{"many sources leave it half", 40, 16_000, 7, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			answer := ""
+			for i := range tt.cited {
+				answer += ResultMark(i + 1)
+			}
+			answer += strings.Repeat("a", tt.answer-len(answer))
+			stored := WithSources(answer, slices.Repeat([]framing.Result{source}, tt.cited))
+			said, list, _ := strings.Cut(stored, "\n\n")
+			if !strings.HasPrefix(answer, said) || (said != answer) != tt.shorter || jsonform.UnitCount(stored) > conversations.MaxMessage {
+				t.Errorf("%d units of the answer in %d", len(said), jsonform.UnitCount(stored))
+			}
+			if tt.shorter && jsonform.UnitCount(stored) != conversations.MaxMessage {
+				t.Errorf("%d units, and there is room for more", jsonform.UnitCount(stored))
+			}
+			if lines := strings.Split(list, "\n"); len(lines) != tt.kept || withoutSources(stored) != said {
+				t.Errorf("%d sources, want %d", len(lines), tt.kept)
+			}
+		})
 	}
 }
 
@@ -187,7 +224,7 @@ func TestHistoryHoldsNoTitleOfASource(t *testing.T) {
 		{"So it is [1][2].", "So it is [1][2]."},
 		{"It says:\n[1] is a mark", "It says:\n[1] is a mark"}, // no address ends it
 	} {
-		stored := c.answer + "\n\n" + Sources("[1] [2]", results)
+		stored := c.answer + "\n\n" + sources("[1] [2]", results)
 		if !strings.Contains(stored, obey) || strings.Count(stored, "\n") < 3 {
 			t.Fatalf("stored is %q", stored)
 		}

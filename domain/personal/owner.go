@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"plexus/domain/answers"
 	"plexus/domain/conversations"
-	"plexus/domain/framing"
 	"plexus/domain/workbench"
 	"plexus/ports"
 )
@@ -246,13 +244,4 @@ func (h *Host) change(ctx context.Context, s steps) error {
 		return nil
 	}
 	return err
-}
-
-// withSources is an answer as it is stored: with the addresses of the results
-// that it cites.
-func withSources(said string, results []framing.Result) string {
-	if sources := answers.Sources(said, results); sources != "" {
-		said += "\n\n" + sources
-	}
-	return said
 }

@@ -209,7 +209,9 @@ func item(s workbench.MobileSnapshot, id string) *workbench.ShownConversation {
 // browse lets the browser ask about a page and get a whole answer.
 func (s *stage) browse(page framing.PageContext, question, answer string) {
 	s.Helper()
-	s.BeginAnswer(ports.AnsweredQuestion{Question: question, Page: page})(s.Context(), ports.Answered{Text: answer, Complete: true})
+	if end := s.BeginAnswer(ports.AnsweredQuestion{Question: question, Page: page}); end != nil { // else it is not kept
+		end(s.Context(), ports.Answered{Text: answer, Complete: true})
+	}
 }
 
 // topic finds the topic of an address.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"plexus/domain/answers"
 	"plexus/domain/conversations"
 	"plexus/domain/pages"
 	"plexus/domain/text"
@@ -127,7 +128,7 @@ var _ ports.AnswerRecorder = (*Host)(nil)
 func (h *Host) BeginAnswer(q ports.AnsweredQuestion) (end func(ctx context.Context, a ports.Answered)) {
 	address, ok := pages.CanonicalURL(q.Page.URL)
 	if on, _ := h.Recording(); !on || !ok {
-		return func(context.Context, ports.Answered) {}
+		return nil
 	}
 	began := h.topics.begin()
 	return func(ctx context.Context, a ports.Answered) {
@@ -182,7 +183,7 @@ func (h *Host) addPair(tx ports.PersonalTx, topic, question string, a ports.Answ
 	if !a.Complete {
 		user.Status, delivery = conversations.Interrupted, conversations.CutOff
 	}
-	answer := conversations.CutUnits(strings.TrimSpace(withSources(a.Text, a.Results)), conversations.MaxMessage)
+	answer := answers.WithSources(a.Text, a.Results)
 	if _, err := tx.AddMessage(user); err != nil || answer == "" {
 		return err
 	}

@@ -109,7 +109,7 @@ func (h *Host) reply(ctx context.Context, t *turn) (said string, err error) {
 		})
 	})
 	if said, err = h.generate(ctx, t, m); err == nil {
-		said = withSources(said, m.results)
+		said = answers.WithSources(said, m.results)
 	}
 	return said, err
 }
@@ -164,7 +164,7 @@ func (h *Host) generate(ctx context.Context, t *turn, m material) (string, error
 	}, h.language(t.language), h.opts.MaxPrompt)
 	said := speech{host: h, turn: t}
 	err := guard(func() error {
-		return h.deps.Model.Generate(ctx, ports.Prompt{System: prompt.System, User: prompt.User, History: prompt.History}, func(piece string) error {
+		return h.deps.Model.Generate(ctx, ports.Prompt(prompt), func(piece string) error {
 			if err := said.add(piece); err != nil {
 				return err
 			}
