@@ -1,5 +1,7 @@
 package conversations
 
+import "slices"
+
 // MaxPairs bounds the history that a turn is given (nova-personal §7.1).
 const MaxPairs = 32
 
@@ -33,9 +35,7 @@ func (h *History) Visit(m Message) bool {
 
 // Pairs gives them, the oldest first.
 func (h *History) Pairs() []Pair {
-	pairs := make([]Pair, 0, len(h.pairs))
-	for i := len(h.pairs) - 1; i >= 0; i-- {
-		pairs = append(pairs, h.pairs[i])
-	}
+	pairs := slices.Clone(h.pairs)
+	slices.Reverse(pairs)
 	return pairs
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"plexus/domain/nova"
 	"plexus/domain/workbench"
@@ -99,12 +100,13 @@ func refused(r workbench.Refusal) workbench.Result { return workbench.Result{Err
 // execute looks the command up in the ledger and carries it out if it is new. An
 // error is a failure of the store: nothing has happened, and nothing is recorded.
 func (h *Host) execute(ctx context.Context, req request) (result workbench.Result, revision uint64, err error) {
-	recorded := workbench.Recorded(req.method)
-	if recorded {
-		known, result, err := h.recall(ctx, req)
-		if known || err != nil {
-			return result, 0, err
-		}
+	if !workbench.Recorded(req.method) {
+		result, err = h.look(ctx, req)
+		return result, 0, err
+	}
+	known, result, err := h.recall(ctx, req)
+	if known || err != nil {
+		return result, 0, err
 	}
 	steps := h.steps(req)
 	if steps.before != nil {
@@ -115,9 +117,12 @@ func (h *Host) execute(ctx context.Context, req request) (result workbench.Resul
 	if steps.always != nil {
 		defer steps.always()
 	}
-	err = h.commit(ctx, func(tx ports.PersonalTx) error {
+	err = h.update(ctx, func(tx ports.PersonalTx) error {
 		data, err := steps.change(tx)
-		if result, err = outcome(data, err); err != nil || !recorded {
+		if err == nil && steps.shows {
+			data, err = h.conversationsView(tx)
+		}
+		if result, err = outcome(data, err); err != nil {
 			return err
 		}
 		stored, keep := workbench.Stored(req.method, result)
@@ -128,7 +133,7 @@ func (h *Host) execute(ctx context.Context, req request) (result workbench.Resul
 			stored.ReloadRequired = true // its data is composed once this is stored
 		}
 		return save(tx, areaReceipts, req.key, workbench.Receipt{Fingerprint: req.fingerprint, Result: stored}, workbench.MaxReceipts)
-	}, recorded)
+	})
 	if err != nil {
 		if steps.failed != nil {
 			h.deps.Log.Error("a command could not be stored", "method", req.method, "error", err)
@@ -145,21 +150,13 @@ func (h *Host) execute(ctx context.Context, req request) (result workbench.Resul
 	return result, 0, nil
 }
 
-// commit is update, or without a receipt a look.
-func (h *Host) commit(ctx context.Context, change func(tx ports.PersonalTx) error, recorded bool) error {
-	if recorded {
-		return h.update(ctx, change)
-	}
-	err := h.deps.Store.Update(ctx, func(tx ports.PersonalTx) error {
-		if err := change(tx); err != nil {
-			return err
-		}
-		return errUnchanged
+// look carries out a command that changes nothing and leaves no receipt.
+func (h *Host) look(ctx context.Context, req request) (result workbench.Result, err error) {
+	err = h.deps.Store.View(ctx, func(tx ports.PersonalView) error {
+		result, err = outcome(lookAtTasks(tx, req))
+		return err
 	})
-	if errors.Is(err, errUnchanged) {
-		return nil
-	}
-	return err
+	return result, err
 }
 
 // outcome makes a result of what a change gave. Only what is no refusal stays an
@@ -216,6 +213,7 @@ func (h *Host) stateResult(ctx context.Context, e *endpoint) (workbench.Result, 
 type steps struct {
 	before func(ctx context.Context) error                 // outside; a refusal ends the command
 	change func(tx ports.PersonalTx) (data any, err error) // in the transaction that stores the receipt
+	shows  bool                                            // the data is the conversations as they are then
 	after  func()                                          // once that is durable and was no refusal
 	always func()                                          // in any case, at the end
 	failed func() workbench.Refusal                        // the store failed: undo before, and say what to tell
@@ -281,9 +279,7 @@ func (h *Host) mutateLife(tx ports.PersonalTx, requestID, fingerprint string, op
 // newestFeed is the feed as it is shown.
 func newestFeed(tx ports.PersonalView) ([]workbench.FeedItem, error) {
 	items, err := loadAll[workbench.FeedItem](tx, areaFeed, workbench.MaxFeed)
-	for i, j := 0, len(items)-1; i < j; i, j = i+1, j-1 {
-		items[i], items[j] = items[j], items[i]
-	}
+	slices.Reverse(items)
 	return items, err
 }
 

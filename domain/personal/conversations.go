@@ -14,14 +14,14 @@ import (
 func (h *Host) conversationSteps(req request) (steps, bool) {
 	switch op := req.op.(type) {
 	case workbench.CreateConversation:
-		return h.showing(func(tx ports.PersonalTx) (string, error) { return h.createChat(tx, op.Title) }), true
+		return showing(func(tx ports.PersonalTx) (string, error) { return h.createChat(tx, op.Title) }), true
 	case workbench.SelectConversation:
-		return h.showing(func(tx ports.PersonalTx) (string, error) {
+		return showing(func(tx ports.PersonalTx) (string, error) {
 			_, err := conversation(tx, op.ID)
 			return op.ID, err
 		}), true
 	case workbench.ReadConversation:
-		return h.showing(func(tx ports.PersonalTx) (string, error) { return "", read(tx, op) }), true
+		return showing(func(tx ports.PersonalTx) (string, error) { return "", read(tx, op) }), true
 	case workbench.ClearConversation:
 		return h.clearing(op), true
 	case workbench.OpenFeed:
@@ -44,17 +44,16 @@ func (h *Host) conversationSteps(req request) (steps, bool) {
 
 // showing is a change that answers with the conversations; the one that change
 // names, if any, is selected.
-func (h *Host) showing(change func(tx ports.PersonalTx) (selectID string, err error)) steps {
-	return doing(func(tx ports.PersonalTx) (any, error) {
+func showing(change func(tx ports.PersonalTx) (selectID string, err error)) steps {
+	s := doing(func(tx ports.PersonalTx) (any, error) {
 		selected, err := change(tx)
 		if err == nil && selected != "" {
 			err = selectConversation(tx, selected)
 		}
-		if err != nil {
-			return nil, err
-		}
-		return h.conversationsView(tx)
+		return nil, err
 	})
+	s.shows = true
+	return s
 }
 
 // conversationsView is the conversations member of a snapshot.
@@ -124,7 +123,7 @@ func unread(tx ports.PersonalView, c conversations.Conversation) (int, error) {
 // clearing empties a conversation. Its turns end first, as far as anybody sees,
 // and really once the store agrees.
 func (h *Host) clearing(op workbench.ClearConversation) steps {
-	s := h.showing(func(tx ports.PersonalTx) (string, error) { return "", h.clear(tx, op) })
+	s := showing(func(tx ports.PersonalTx) (string, error) { return "", h.clear(tx, op) })
 	s.before = func(context.Context) error { h.lines.mute(op.ID); return nil }
 	s.after = func() {
 		h.dropTurns(op.ID)
@@ -169,7 +168,7 @@ func (h *Host) clear(tx ports.PersonalTx, op workbench.ClearConversation) error 
 // about to the model (nova-personal §7.3).
 func (h *Host) openingFeed(op workbench.OpenFeed, from *endpoint) steps {
 	var opened feedTopic
-	s := h.showing(func(tx ports.PersonalTx) (string, error) {
+	s := showing(func(tx ports.PersonalTx) (string, error) {
 		var err error
 		opened, err = h.openFeed(tx, op)
 		return opened.id, err
@@ -193,7 +192,7 @@ func (h *Host) openingFeed(op workbench.OpenFeed, from *endpoint) steps {
 			h.dropTurns(opened.id)
 		}
 		if opened.turn != nil {
-			opened.turn.language = from.language()
+			opened.turn.language = from.terms.Language
 			h.enqueue(*opened.turn)
 		}
 	}

@@ -51,9 +51,6 @@ type endpoint struct {
 	held    bool          // there was one since
 }
 
-// language of the host's answers to this client; "" is the host's own.
-func (e *endpoint) language() nova.Language { return e.terms.Language }
-
 // Attach registers a client, which gets captions, results and changes from now
 // on.
 func (h *Host) Attach(link ports.PersonalLink, terms Terms) Endpoint {

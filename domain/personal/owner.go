@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -88,7 +87,7 @@ func (h *Host) SubmitText(ctx context.Context, conversationID, text string) erro
 
 // CreateChat makes a chat; without a title it gets one.
 func (h *Host) CreateChat(ctx context.Context, title string) (id string, err error) {
-	err = h.change(ctx, h.showing(func(tx ports.PersonalTx) (string, error) {
+	err = h.change(ctx, showing(func(tx ports.PersonalTx) (string, error) {
 		id, err = h.createChat(tx, title)
 		return "", err
 	}))
@@ -195,8 +194,8 @@ func (h *Host) Lists(ctx context.Context) (items []workbench.Item, profile workb
 	return items, profile, nil
 }
 
-// MutateLife changes the lists; op keeps the bounds of its members. The same request ID with the same change has the
-// same outcome and happens once.
+// MutateLife changes the lists; op keeps the bounds of its members. The same
+// request ID with the same change has the same outcome and happens once.
 func (h *Host) MutateLife(ctx context.Context, requestID string, op workbench.LifeOp) (done workbench.LifeOutcome, err error) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", op)) // quoted, so that no text can look like a member
 	fingerprint := hex.EncodeToString(sum[:])
@@ -229,19 +228,12 @@ func (h *Host) change(ctx context.Context, s steps) error {
 	if s.always != nil {
 		defer s.always()
 	}
-	var refusal error
 	err := h.update(ctx, func(tx ports.PersonalTx) error {
-		if _, err := s.change(tx); err != nil {
-			refusal = err
-			return err
-		}
-		return nil
+		_, err := s.change(tx)
+		return err
 	})
-	if err == nil && s.after != nil && refusal == nil {
+	if err == nil && s.after != nil {
 		s.after()
-	}
-	if errors.Is(refusal, errUnchanged) {
-		return nil
 	}
 	return err
 }

@@ -10,23 +10,28 @@ import (
 	"plexus/ports"
 )
 
-// taskSteps are those of the tasks.* methods. Tasks are kept, and nothing here
-// executes one.
+// lookAtTasks is what the tasks.* methods answer that change nothing.
+func lookAtTasks(tx ports.PersonalView, req request) (any, error) {
+	switch op := req.op.(type) {
+	case nil:
+		return nil, workbench.InvalidRequest
+	case workbench.ListTasks:
+		return listTasks(tx)
+	case workbench.GetTask:
+		t, err := task(tx, op.TaskID)
+		if err != nil {
+			return nil, err
+		}
+		return workbench.ViewTask(t, op.After, req.from.terms.Caller()), nil
+	}
+	return nil, workbench.Unsupported
+}
+
+// taskSteps are those of the tasks.* methods that change one. Tasks are kept, and
+// nothing here executes one.
 func (h *Host) taskSteps(req request) (steps, bool) {
 	caller := req.from.terms.Caller()
 	switch op := req.op.(type) {
-	case workbench.ListTasks:
-		return doing(func(tx ports.PersonalTx) (any, error) {
-			return listTasks(tx)
-		}), true
-	case workbench.GetTask:
-		return doing(func(tx ports.PersonalTx) (any, error) {
-			t, err := task(tx, op.TaskID)
-			if err != nil {
-				return nil, err
-			}
-			return workbench.ViewTask(t, op.After, caller), nil
-		}), true
 	case workbench.DelegateTask:
 		return doing(func(tx ports.PersonalTx) (any, error) { return h.delegate(tx, op) }), true
 	case workbench.ControlTask:

@@ -207,6 +207,24 @@ func TestTasksWithoutAnExecutor(t *testing.T) {
 	})
 }
 
+func TestALookWaitsForNoWrite(t *testing.T) {
+	staged(t, func(s *stage) {
+		s.put("task", "t1", held("t1", ""))
+		phone, free := s.phone(), s.stall()
+		defer free()
+		if err := phone.deliver(submit("a", "chat:main", "holds the store")); err != nil {
+			s.Fatal(err)
+		}
+		synctest.Wait()
+		for method, params := range map[string]string{"tasks.list": `{}`, "tasks.get": `{"task_id":"t1"}`} {
+			phone.sendOff(method, method, params)
+			if r := got[nova.PersonalResult](phone); len(r) != 1 || r[0].Error != "" || len(r[0].Data) == 0 {
+				s.Errorf("%s: %+v", method, r)
+			}
+		}
+	})
+}
+
 func TestTasksThatHaveEndedMakeRoom(t *testing.T) {
 	staged(t, func(s *stage) {
 		for i := range workbench.MaxTasks {

@@ -48,7 +48,7 @@ func (h *Host) voiceAt(conversationID string) bool {
 // stored, and stops again when it cannot be.
 func (h *Host) voicing(op workbench.SetVoice, from *endpoint) steps {
 	started := false
-	s := h.showing(func(ports.PersonalTx) (string, error) { return "", nil })
+	s := showing(func(ports.PersonalTx) (string, error) { return "", nil })
 	s.before = func(ctx context.Context) error {
 		err := h.deps.Store.View(ctx, func(tx ports.PersonalView) error {
 			_, err := conversation(tx, op.ID)
