@@ -223,6 +223,19 @@ func (l *line) idle() bool {
 	return !l.admitting && l.current == nil && len(l.turns) == 0 && len(l.admissions) == 0 && l.mutes == 0
 }
 
+// waiting counts the texts and turns before which a new text waits.
+func (l *line) waiting() int { return len(l.admissions) + len(l.turns) }
+
+// total counts what waits and what runs in all conversations. mu is held.
+func (l *lines) total() (n int) {
+	for _, o := range l.open {
+		if n += o.waiting(); o.current != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // get gives the line of a conversation, a fresh one if need be. mu is held.
 func (l *lines) get(id string) *line {
 	if l.open[id] == nil {
@@ -259,7 +272,8 @@ func (l *lines) admit(h *Host, s submission, settle func(error)) bool {
 		return false
 	}
 	o := l.get(s.conversationID)
-	if len(o.admissions)+len(o.turns) >= maxQueued {
+	if o.waiting() >= maxQueued || l.total() >= maxOpen {
+		l.tidy(s.conversationID)
 		l.mu.Unlock()
 		settle(workbench.ConversationBusy)
 		return true

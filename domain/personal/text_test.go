@@ -213,6 +213,36 @@ func TestAQueueOfTextsIsBounded(t *testing.T) {
 	})
 }
 
+// The texts of all conversations are in memory together.
+func TestTheQueuesTogetherAreBounded(t *testing.T) {
+	staged(t, func(s *stage) {
+		const perChat, bound = 1 + 64, 1024
+		chat, refused := "", s.chat("Refused")
+		for i := range bound {
+			if i%perChat == 0 {
+				chat = s.chat("")
+				s.model.then(hangs)
+			}
+			if err := s.SubmitText(s.Context(), chat, "text"); err != nil {
+				s.Fatalf("text %d: %v", i, err)
+			}
+			synctest.Wait()
+		}
+		for range 2 {
+			if err := s.SubmitText(s.Context(), refused, "text"); !errors.Is(err, workbench.ConversationBusy) {
+				s.Fatalf("one text too many: %v", err)
+			}
+		}
+		if err := s.Clear(s.Context(), chat); err != nil {
+			s.Fatal(err)
+		}
+		synctest.Wait()
+		if err := s.SubmitText(s.Context(), refused, "text"); err != nil {
+			s.Fatalf("there is room again: %v", err)
+		}
+	})
+}
+
 func TestWhateverAModelDoesTheTurnEndsAndTheNextWorks(t *testing.T) {
 	big := strings.Repeat("好", 30_000)
 	for name, c := range map[string]struct {

@@ -19,6 +19,7 @@ import (
 const (
 	TurnLimit    = 120 * time.Second
 	maxQueued    = 64                     // texts and turns that wait in one conversation
+	maxOpen      = 1024                   // texts and turns that wait and run in all
 	captionEvery = 100 * time.Millisecond // at most, of one turn
 	maxFound     = 6                      // results that a turn may quote
 	maxAnswer    = 64 << 10               // bytes of an answer that are looked at
