@@ -91,6 +91,14 @@ func TestAStreamTellsChangesAndLives(t *testing.T) {
 		if got := w.take(); got != ": here" {
 			t.Errorf("after a beat: %q", got)
 		}
+		if _, err := st.personal.CreateChat(t.Context(), "Garden"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(streamPause)
+		synctest.Wait()
+		if got := w.take(); got != "data: changed" {
+			t.Errorf("after a change of the personal host: %q", got)
+		}
 		st.site.halt()
 		<-done
 		watches.Wait()

@@ -66,6 +66,9 @@ func TestServeOverARealSocket(t *testing.T) {
 	if err := st.site.Shutdown(ctx); err != nil {
 		t.Errorf("shutdown: %v", err)
 	}
+	if !st.desktop.shut {
+		t.Error("the page's sockets were not shut")
+	}
 	if _, err := io.Copy(io.Discard, lines); err != nil {
 		t.Errorf("the stream did not end cleanly: %v", err)
 	}
