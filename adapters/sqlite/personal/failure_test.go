@@ -330,8 +330,9 @@ func TestDrop_LeavesNoTextInTheFile(t *testing.T) {
 func TestEraseTraces_SaysThatALookIsInItsWay(t *testing.T) {
 	d := open(t)
 	d.put(t, "one")
-	if _, err := d.Writer().ExecContext(t.Context(), "PRAGMA busy_timeout = 1"); err != nil {
-		t.Fatal(err)
+	var wait int
+	if err := d.Writer().QueryRowContext(t.Context(), "PRAGMA busy_timeout = 1").Scan(&wait); err != nil || wait != 1 {
+		t.Fatalf("a wait of %d ms, %v", wait, err)
 	}
 	look, err := d.other.BeginTx(context.WithoutCancel(t.Context()), nil)
 	if err != nil {
