@@ -5,21 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/netip"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"plexus/adapters/hostfiles"
 	"plexus/adapters/novaclient"
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
-	"plexus/domain/pairing"
-	"plexus/domain/secret"
 	"plexus/domain/workbench"
+	"plexus/tests/program"
 )
 
 // phoneAddress is where phones find the host; nobody looks it up.
@@ -48,23 +43,12 @@ type phone struct {
 }
 
 func newPhone(t *testing.T, d *daemon, o *talks) (*phone, error) {
-	token, err := os.ReadFile(filepath.Join(d.data(), hostfiles.MasterTokenName))
+	options, err := program.Phone(d.data(), d.run.Client, phoneAddress)
 	if err != nil {
 		return nil, err
 	}
-	server, err := pairing.ParseServer(phoneAddress)
-	if err != nil {
-		return nil, err
-	}
-	dial, err := netip.ParseAddrPort(d.run.Client)
-	if err != nil {
-		return nil, err
-	}
-	p := &phone{t: t, o: o, results: map[string]chan nova.PersonalResult{}}
-	p.options = novaclient.Options{
-		Server: server, Dial: dial, Token: pairing.DeviceToken{Text: secret.New(strings.TrimSpace(string(token)))},
-		Events: novaclient.Events{Message: p.hear, Snapshot: o.saw},
-	}
+	p := &phone{t: t, o: o, options: options, results: map[string]chan nova.PersonalResult{}}
+	p.options.Events = novaclient.Events{Message: p.hear, Snapshot: o.saw}
 	return p, p.dial()
 }
 

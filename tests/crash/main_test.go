@@ -4,9 +4,7 @@
 package crash
 
 import (
-	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -23,22 +21,7 @@ const (
 // binary is the path of the program under test, built once.
 var binary string
 
-func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
-
-func buildAndRun(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "plexus-crash")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir) // a temporary folder
-	binary = filepath.Join(dir, "plexus")
-	if err := program.Build(binary); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
-}
+func TestMain(m *testing.M) { program.Main(m, &binary) }
 
 // kills is how often a test kills unless the environment says otherwise.
 func kills(t *testing.T, usual int) int {

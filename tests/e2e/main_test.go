@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -30,26 +29,11 @@ func TestMain(m *testing.M) {
 			os.Exit(hear(how, os.Args[2]))
 		}
 	}
-	os.Exit(buildAndRun(m))
-}
-
-func buildAndRun(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "plexus-e2e")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir) // a temporary folder
-	binary = filepath.Join(dir, "plexus")
 	var flags []string
 	if raceBuild {
 		flags = append(flags, "-race") // races of the process fail it too
 	}
-	if err := program.Build(binary, flags...); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
+	program.Main(m, &binary, flags...)
 }
 
 // extractive keeps a model that happens to run on this machine out of a test.
