@@ -1,7 +1,7 @@
 // Package sqlite keeps what must outlive the process in one SQLite file: the
-// registries of extensions and of devices, the page index, the owner's settings
-// and page sessions, conversations. One connection writes, a small pool reads, and every
-// connection is checked for its settings.
+// registries of extensions and of devices, the page index, conversations, the
+// owner's settings and page sessions. One connection writes, a small pool reads,
+// and every connection is checked for its settings.
 package sqlite
 
 import (

@@ -70,7 +70,7 @@ func (r *recognizerSettings) dropSpeech() error {
 // for a program that many have.
 const dictationConfig = `[recognizer]
 kind = "command"
-command = ["whisper-cli", "-m", "/path/to/model.bin", "-l", "auto", "-nt", "-f"]
+command = ["whisper-cli", "-m", "/path/to/ggml-base.bin", "-l", "auto", "-nt", "-np", "-f"]
 `
 
 // recognizerStatus looks whether the recogniser can be used. What phones are
