@@ -154,6 +154,18 @@ func TestServer_InnerFailureIsLoggedNotSent(t *testing.T) {
 	}
 }
 
+// Who has left takes his request along: that fails then, and nothing is wrong.
+func TestServer_AFailureOfWhoHasLeftIsNotLogged(t *testing.T) {
+	var log bytes.Buffer
+	h := NewHandler(Config{Desk: &desk{failure: context.Canceled}, Shelf: shelf{}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/extensions", nil))
+	if log.Len() > 0 {
+		t.Errorf("logged:\n%s", log.String())
+	}
+}
+
 func TestServer_HostileRequests(t *testing.T) {
 	handler := NewHandler(Config{
 		Desk: &desk{}, Shelf: shelf{}, Log: quiet(),
