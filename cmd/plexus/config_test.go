@@ -117,7 +117,7 @@ remote_admin = true
 		t.Errorf("got %+v", c)
 	}
 	if r := c.recognizer; r.kind != "openai" || r.url != "https://speech.example.org/v1" || r.name != "whisper-1" || r.key.Reveal() != "k-1" ||
-		!r.plainHTTP || c.recordBrowser || c.topics != 7 || c.topicDays != 8 {
+		!r.plainHTTP || c.recordBrowser || c.recordFrom == "" || c.topics != 7 || c.topicDays != 8 {
 		t.Errorf("got %+v", c)
 	}
 	for _, s := range settings() {

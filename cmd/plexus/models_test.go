@@ -105,6 +105,39 @@ func TestLocalModel_ABadChoiceChangesNothing(t *testing.T) {
 	}
 }
 
+func TestLocalModel_IsKnown(t *testing.T) {
+	_, url := modelServer(t, "strange")
+	ours, _ := modelServer(t, "ours")
+	for name, c := range map[string]struct {
+		there []localmodel.Candidate
+		ours  bool
+		taken string // base URL of what the owner took
+		want  bool
+	}{
+		"nothing":                 {nil, true, "", false},
+		"one of ours, not looked": {[]localmodel.Candidate{ours}, true, "", true},
+		"somebody else's":         {[]localmodel.Candidate{ours}, false, "", false},
+		"one that was taken":      {nil, false, url, true},
+	} {
+		auto, err := localmodel.NewAuto(localmodel.AutoConfig{
+			Candidates: append([]localmodel.Candidate{}, c.there...), Now: time.Now, IsOurs: func(int) (bool, error) { return c.ours, nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &localModel{Auto: auto}
+		if c.taken != "" {
+			if err := m.use("strange", c.taken); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := m.known(); got != c.want {
+			t.Errorf("%s: %v; want %v", name, got, c.want)
+		}
+		m.Close()
+	}
+}
+
 // Nothing goes by one click to where no model was found.
 func TestMachine_TakesOnlyWhatWasFound(t *testing.T) {
 	local, url := newLocal(t)

@@ -20,7 +20,7 @@ import (
 
 func TestConfig_SpeechDefaults(t *testing.T) {
 	c, _, err := load(t, "", nil, nil)
-	if err != nil || c.recognizer.kind != "none" || !c.recordBrowser || c.topics != 5000 || c.topicDays != 365 {
+	if err != nil || c.recognizer.kind != "none" || !c.recordBrowser || c.recordFrom != "" || c.topics != 5000 || c.topicDays != 365 {
 		t.Errorf("got %+v, %v", c, err)
 	}
 }

@@ -19,6 +19,7 @@ func TestStatusText(t *testing.T) {
 			{Name: "llama", Server: "Ollama", BaseURL: "http://127.0.0.1:11434/v1", Config: "[model]\nname = \"llama\"\n"},
 		}},
 		Index:       adminapi.Index{Enabled: true, Pages: 1, Bytes: 2048, Failures: 1, LastFailure: &before, LastCause: "disk full"},
+		Kept:        adminapi.Kept{Conversations: 3, Topics: 1, Messages: 12, Bytes: 4096},
 		Connections: 3,
 		Queries:     adminapi.Queries{Answered: 4, Answer: adminapi.Latency{Count: 4, P50: 1.5, P99: 20}},
 		Waiting:     []adminapi.Extension{{ID: 2, Origin: "chrome-extension://a", Digits: "0042"}},
@@ -29,12 +30,17 @@ func TestStatusText(t *testing.T) {
 		"v1, process 7, up 1m1s", "ws://127.0.0.1:9001", "/d/nerve.sock", "/h/token", "3.0 MiB",
 		"searxng at https://s.example: cannot be reached: no route", "failed 2 times, last 5 min ago: time-out",
 		"none found on this machine", "Ollama offers llama at http://127.0.0.1:11434/v1", "[model]", `name = "llama"`,
-		"on; 1 page, 2.0 KiB of text", "failed 1 time, last 5 min ago: disk full", "4 answered", "whole answer: half within 1.5 ms",
+		"on; 1 page, 2.0 KiB of text", "failed 1 time, last 5 min ago: disk full",
+		"12 in 3 conversations (1 topic); 4.0 KiB of text; what is asked in the browser is not kept", "4 answered", "whole answer: half within 1.5 ms",
 		"Extension 2 (chrome-extension://a, digits 0042)", "plexus extensions allow 0042", "https://evil.example", "Nothing to do.",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)
 		}
+	}
+	s.Kept.Browser = true
+	if got := statusText(s, now); strings.Contains(got, "is not kept") {
+		t.Errorf("the browser's questions are kept, and it says:\n%s", got)
 	}
 	if strings.Contains(got, "\x1b") {
 		t.Error("a stranger's origin reaches the terminal as it came")
