@@ -216,8 +216,8 @@ func connect(t *testing.T, run hostfiles.Run, data string) *novaclient.Conn {
 	return conn
 }
 
-// admit submits texts one after the other, into as many chats as the ledger of
-// one connection allows, and gives the sorted times to their acknowledgement.
+// admit submits texts one after the other, each into a topic of its own and fewer
+// than one connection takes, and gives the sorted times to their acknowledgement.
 func admit(t *testing.T, conn *novaclient.Conn) []time.Duration {
 	t.Helper()
 	var took []time.Duration
