@@ -149,11 +149,9 @@ func (h *Host) DeleteTopics(ctx context.Context) (n int, err error) {
 		err := h.change(ctx, steps{
 			change: func(tx ports.PersonalTx) (any, error) {
 				var err error
-				gone, err = tx.Conversations(ports.ConversationQuery{Kind: conversations.Topic, Limit: deleteStep, Oldest: true})
-				if err != nil {
+				if gone, err = h.oldestTopics(tx, deleteStep, ""); err != nil {
 					return nil, err
 				}
-				gone = slices.DeleteFunc(gone, func(c conversations.Conversation) bool { return h.ownsVoice(c.ID) })
 				if len(gone) == 0 {
 					return nil, errUnchanged
 				}

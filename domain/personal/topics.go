@@ -216,6 +216,13 @@ func pageBackground(q ports.AnsweredQuestion, address string) conversations.Back
 	}
 }
 
+// oldestTopics gives those that may go of the first so many, the longest untouched
+// first: all but the one that speaks, and the one to keep.
+func (h *Host) oldestTopics(tx ports.PersonalView, first int, keep string) ([]conversations.Conversation, error) {
+	list, err := tx.Conversations(ports.ConversationQuery{Kind: conversations.Topic, Limit: first, Oldest: true})
+	return slices.DeleteFunc(list, func(c conversations.Conversation) bool { return c.ID == keep || h.ownsVoice(c.ID) }), err
+}
+
 // expireTopics removes topics that nobody touched for long, and the oldest
 // beyond the bound. The one named stays, and the one that speaks.
 func (h *Host) expireTopics(tx ports.PersonalTx, keep string) error {
@@ -225,11 +232,10 @@ func (h *Host) expireTopics(tx ports.PersonalTx, keep string) error {
 	}
 	late := h.now().Add(-h.opts.TopicAge)
 	for {
-		oldest, err := tx.Conversations(ports.ConversationQuery{Kind: conversations.Topic, Limit: 3, Oldest: true})
+		oldest, err := h.oldestTopics(tx, 3, keep)
 		if err != nil {
 			return err
 		}
-		oldest = slices.DeleteFunc(oldest, func(c conversations.Conversation) bool { return c.ID == keep || h.ownsVoice(c.ID) })
 		if len(oldest) == 0 || count <= h.opts.MaxTopics && !oldest[0].UpdatedAt.Before(late) {
 			return nil
 		}
@@ -252,11 +258,10 @@ func (h *Host) keepBounds(ctx context.Context) error {
 		}
 		dropped := ""
 		err = h.update(ctx, func(tx ports.PersonalTx) error {
-			oldest, err := tx.Conversations(ports.ConversationQuery{Kind: conversations.Topic, Limit: 2, Oldest: true})
+			oldest, err := h.oldestTopics(tx, 2, "")
 			if err != nil {
 				return err
 			}
-			oldest = slices.DeleteFunc(oldest, func(c conversations.Conversation) bool { return h.ownsVoice(c.ID) })
 			if len(oldest) == 0 {
 				return errUnchanged
 			}

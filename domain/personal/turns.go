@@ -140,7 +140,7 @@ func (h *Host) material(ctx context.Context, t *turn) (m material, err error) {
 // pendingMessage looks the turn's message up; errGone when it is not to be
 // answered any more.
 func pendingMessage(tx ports.PersonalView, t *turn) (c conversations.Conversation, m conversations.Message, err error) {
-	if c, err = tx.Conversation(t.conversationID); err == nil && c.Generation == t.generation {
+	if c, err = tx.Conversation(t.conversationID); err == nil {
 		m, err = tx.Message(t.conversationID, t.message.ID)
 	}
 	switch {
