@@ -140,6 +140,21 @@ func TestTheLedgerForgetsTheOldest(t *testing.T) {
 	})
 }
 
+func TestWhatIsRememberedBesideTheLedgerIsBounded(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone := s.phone()
+		for i := range 257 {
+			phone.done(fmt.Sprint("l", i), "life.mutate", `{"op":"create","kind":"idea","title":"Think"}`)
+			phone.done(fmt.Sprint("p", i), "presentation.set", `{"mode":"orb"}`)
+		}
+		for _, area := range []string{"life_result", "handback"} {
+			if list := s.records(area); len(list) != 256 || strings.HasSuffix(list[0].ID, "0") {
+				s.Errorf("%d records of %s, the first is %s", len(list), area, list[0].ID)
+			}
+		}
+	})
+}
+
 func TestP7_TheNinthThatWaitsIsUnavailable(t *testing.T) {
 	staged(t, func(s *stage) {
 		free := s.stall()

@@ -55,6 +55,38 @@ func TestTitlesOfNewChatsAreTheLowestFreeNumber(t *testing.T) {
 	}
 }
 
+func TestTheTitlesOfTheHostFollowItsLanguage(t *testing.T) {
+	staged(t, func(s *stage) {
+		s.opts.Language = answers.Chinese
+		s.restart()
+		if main, own := s.conversation("chat:main").Title, s.conversation("chat:proactive").Title; main != "新对话 1" || own != "主动提醒" {
+			s.Errorf("titles %q and %q", main, own)
+		}
+	})
+}
+
+func TestASnapshotShowsAHundredAndTwentyEightConversations(t *testing.T) {
+	staged(t, func(s *stage) {
+		for i := range 140 {
+			s.browse(page(fmt.Sprint("https://a.test/", i)), "question", "answer")
+			time.Sleep(time.Second)
+		}
+		phone, oldest := s.phone(), s.mustTopic("https://a.test/0").ID
+		phone.done("s", "conversations.select", `{"id":"`+oldest+`"}`)
+		seen := phone.see()
+		var first []string
+		for _, c := range seen.Conversations.Items[:3] {
+			first = append(first, c.ID)
+		}
+		if n := len(seen.Conversations.Items); n != 128 || !slices.Equal(first, []string{oldest, "chat:main", "chat:proactive"}) {
+			s.Errorf("%d conversations, the first are %q", n, first)
+		}
+		if item(seen, s.mustTopic("https://a.test/139").ID) == nil {
+			s.Error("the newest topic is not shown")
+		}
+	})
+}
+
 func TestP45_HistoriesDoNotMixAndRepliesPair(t *testing.T) {
 	staged(t, func(s *stage) {
 		phone := s.phone()
@@ -319,6 +351,31 @@ func TestP53_OpenFeedIsStable(t *testing.T) {
 			s.Fatalf("prompt %+v", calls[len(calls)-1])
 		}
 	})
+}
+
+func TestP53_AFeedItemKeepsTheTopicThatItOpened(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone, late := s.phone(), time.Now().Add(time.Hour)
+		s.put("feed", "f1", feedItem("f1", "task:1", late))
+		phone.done("o1", "conversations.open_feed", `{"feed_id":"f1"}`)
+		topic := phone.see().Conversations.SelectedID
+		s.put("feed", "f1", feedItem("f1", "task:2", late))
+		phone.done("o2", "conversations.open_feed", `{"feed_id":"f1"}`)
+		if again := phone.see().Conversations.SelectedID; again != topic {
+			s.Errorf("opened %q, then %q", topic, again)
+		}
+	})
+}
+
+func TestOpenFeedWithoutAModelSaysNothing(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone := s.phone()
+		s.put("feed", "f1", feedItem("f1", "task:1", time.Now().Add(time.Hour)))
+		phone.done("o1", "conversations.open_feed", `{"feed_id":"f1"}`)
+		if all := s.messages(phone.see().Conversations.SelectedID); len(all) != 0 {
+			s.Errorf("stored %+v", all)
+		}
+	}, func(d *personal.Deps, _ *personal.Options) { d.Model = nil })
 }
 
 // Another suggestion of the same subject replaces what the topic is about, and

@@ -107,6 +107,28 @@ func TestTheOwnerMakesAndRemovesConversations(t *testing.T) {
 	})
 }
 
+// The page goes while the change that it asked for waits for the store.
+func TestAChangeOfThePageIsSeenThrough(t *testing.T) {
+	staged(t, func(s *stage) {
+		free := s.stall()
+		busy := make(chan error, 1)
+		go func() { busy <- s.store.Update(s.Context(), func(ports.PersonalTx) error { return nil }) }()
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(s.Context())
+		made := make(chan error, 1)
+		go func() {
+			_, err := s.CreateChat(ctx, "Made")
+			made <- err
+		}()
+		synctest.Wait()
+		cancel()
+		free()
+		if err := errors.Join(<-busy, <-made); err != nil || s.chats("Made") != 1 {
+			s.Errorf("%d chats were made, %v", s.chats("Made"), err)
+		}
+	})
+}
+
 func TestTheOwnerDeletesEveryTopic(t *testing.T) {
 	voice := &speaker{}
 	staged(t, func(s *stage) {

@@ -298,6 +298,7 @@ func TestATopicThatSpeaksDoesNotExpire(t *testing.T) {
 
 func TestAFollowUpKnowsThePageAndThePair(t *testing.T) {
 	var excluded string
+	var most int
 	staged(t, func(s *stage) {
 		phone := s.phone()
 		big := page(pageURL)
@@ -322,8 +323,8 @@ func TestAFollowUpKnowsThePageAndThePair(t *testing.T) {
 			{User: "old question", Assistant: "old answer"}, {User: "What does it say?", Assistant: "Forty-two."},
 			{User: "without an extract", Assistant: "the old one stays"},
 		}
-		if !slices.Equal(prompt.History, want) || excluded != pageURL {
-			s.Fatalf("history %+v, excluded %q", prompt.History, excluded)
+		if !slices.Equal(prompt.History, want) || excluded != pageURL || most != 6 {
+			s.Fatalf("history %+v, excluded %q, at most %d results", prompt.History, excluded, most)
 		}
 		if err := s.Clear(s.Context(), topic); err != nil {
 			s.Fatal(err)
@@ -333,8 +334,8 @@ func TestAFollowUpKnowsThePageAndThePair(t *testing.T) {
 			s.Fatalf("after clearing %+v", prompt)
 		}
 	}, func(d *personal.Deps, _ *personal.Options) {
-		d.Find = func(_ context.Context, _, exclude string, _ int) ([]framing.Result, error) {
-			excluded = exclude
+		d.Find = func(_ context.Context, _, exclude string, limit int) ([]framing.Result, error) {
+			excluded, most = exclude, limit
 			return nil, nil
 		}
 	})
@@ -379,4 +380,27 @@ func TestTheTextsOfAllMessagesAreBounded(t *testing.T) {
 		phone.done("c", "conversations.clear", `{"id":"chat:main"}`)
 		phone.accept("3", "chat:main", "And now?")
 	}, func(_ *personal.Deps, o *personal.Options) { o.MaxBytes = 1000 })
+}
+
+func TestTheBoundOfTextsSparesTheTopicThatSpeaks(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone := s.phone()
+		for n := range 4 {
+			url := fmt.Sprint("https://a.test/", n)
+			s.browse(page(url), "question", strings.Repeat("x", 400))
+			if n == 0 {
+				phone.done("v", "conversations.voice", `{"id":"`+s.mustTopic(url).ID+`","enabled":true}`)
+			}
+			time.Sleep(time.Second)
+		}
+		s.mustTopic("https://a.test/0")
+		s.mustTopic("https://a.test/3")
+		if s.topics() != 2 {
+			s.Errorf("%d topics are left", s.topics())
+		}
+		s.opts.MaxBytes = 300 // it holds from the start
+		if s.restart(); s.topics() != 0 {
+			s.Errorf("%d topics are left after the start", s.topics())
+		}
+	}, new(speaker).plug, func(_ *personal.Deps, o *personal.Options) { o.MaxBytes = 1000 })
 }

@@ -7,8 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"plexus/domain/answers"
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
+	"plexus/domain/personal"
 )
 
 func TestATextIsAnsweredAndShown(t *testing.T) {
@@ -93,6 +95,23 @@ func TestWhatAPausingModelHasSaidIsShownInTime(t *testing.T) {
 			t.Fatalf("at the end: %+v", shown)
 		}
 	})
+}
+
+// A client's language is that of the answers to it.
+func TestAnswersAreInTheLanguageOfTheClient(t *testing.T) {
+	staged(t, func(s *stage) {
+		s.putFeed("f1", nil)
+		chinese := s.attach(personal.Terms{Personal: true, Language: nova.Chinese})
+		chinese.accept("a", "chat:main", "text")
+		chinese.done("o", "conversations.open_feed", `{"feed_id":"f1"}`)
+		synctest.Wait()
+		s.phone().accept("b", "chat:main", "text")
+		for i, want := range []string{"in Simplified Chinese", "in Simplified Chinese", "in English"} {
+			if system := s.model.calls()[i].System; !contains(system, want) {
+				t.Errorf("turn %d is not answered %s: %s", i, want, system)
+			}
+		}
+	}, func(_ *personal.Deps, o *personal.Options) { o.Language = answers.English })
 }
 
 // What is held back while a clearing is on its way is what was said then. The

@@ -143,6 +143,9 @@ func TestTextDuringAVoiceTransition(t *testing.T) {
 		if cause := phone.say("a", "chat:main", "no"); cause != nova.SubmissionFailed {
 			s.Fatalf("text while voice starts: %q", cause)
 		}
+		if err := phone.draft("d", nova.DictationStart); !errors.Is(err, workbench.VoiceActive) {
+			s.Fatalf("dictation while voice starts: %v", err)
+		}
 		phone.accept("b", other, "yes")
 		close(begin)
 		if r := got[nova.PersonalResult](phone); len(r) != 1 || r[0].Error != "" {
@@ -160,7 +163,7 @@ func TestTextDuringAVoiceTransition(t *testing.T) {
 		if runtime.most != 1 {
 			s.Fatalf("%d ran at a time", runtime.most)
 		}
-	}, runtime.plug)
+	}, runtime.plug, hearing("heard"))
 }
 
 // The client goes while voice is being started for it.
@@ -218,6 +221,31 @@ func TestP52_SelectingDoesNotMoveVoice(t *testing.T) {
 		phone.done("s", "conversations.select", `{"id":"`+other+`"}`)
 		if seen := phone.see().Conversations; seen.SelectedID != other || voiceOf(phone) != "chat:main" {
 			s.Fatalf("%+v", seen)
+		}
+	}, new(speaker).plug)
+}
+
+// A topic that speaks may be opened, but what it is about does not change, and no
+// text comes between.
+func TestOpenFeedWhereVoiceIsOn(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone, late := s.phone(), time.Now().Add(time.Hour)
+		same := feedItem("f2", "task:1", late)
+		same.WhyNow = "because of f1"
+		s.put("feed", "f1", feedItem("f1", "task:1", late))
+		s.put("feed", "f2", same)
+		s.put("feed", "f3", feedItem("f3", "task:1", late))
+		phone.done("o1", "conversations.open_feed", `{"feed_id":"f1"}`)
+		topic := phone.see().Conversations.SelectedID
+		before := len(s.messages(topic))
+		phone.done("v", "conversations.voice", `{"id":"`+topic+`","enabled":true}`)
+		phone.done("o2", "conversations.open_feed", `{"feed_id":"f2"}`)
+		phone.refuse("o3", "conversations.open_feed", `{"feed_id":"f3"}`, workbench.VoiceActive)
+		if n := len(s.messages(topic)); n != before {
+			s.Errorf("%d messages, then %d", before, n)
+		}
+		if _, about, err := s.Conversation(s.Context(), topic); err != nil || about.Text != "because of f1" {
+			s.Errorf("it is about %q, %v", about.Text, err)
 		}
 	}, new(speaker).plug)
 }
