@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
-	"plexus/domain/host"
 	"plexus/domain/pairing"
 	"plexus/domain/text"
+	"plexus/domain/usecases/host"
 )
 
 // waitLimit is how long one question about an invitation is held open.

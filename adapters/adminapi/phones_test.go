@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"plexus/adapters/memory"
-	"plexus/domain/host"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
+	"plexus/domain/usecases/host"
 	"plexus/ports"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"plexus/domain/admission"
-	"plexus/domain/panics"
+	"plexus/domain/usecases/recovery"
 	"plexus/web"
 )
 
@@ -70,7 +70,7 @@ func (s *Site) guardPanic(next http.Handler) http.Handler {
 				}
 				return
 			}
-			s.Log.Error("the owner's page panicked", "method", r.Method, "panic", panics.Describe(caught), "stack", string(debug.Stack()))
+			s.Log.Error("the owner's page panicked", "method", r.Method, "panic", recovery.Describe(caught), "stack", string(debug.Stack()))
 			plainly(w, http.StatusInternalServerError, "internal error\n")
 		}()
 		next.ServeHTTP(w, r)

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"plexus/domain/admission"
-	"plexus/domain/host"
 	"plexus/domain/pairing"
+	"plexus/domain/usecases/host"
 	"plexus/web"
 )
 

@@ -11,9 +11,9 @@ import (
 	"github.com/a-h/templ"
 
 	"plexus/domain/admission"
-	"plexus/domain/host"
 	"plexus/domain/pairing"
 	"plexus/domain/text"
+	"plexus/domain/usecases/host"
 	"plexus/ports"
 	"plexus/web"
 )

@@ -9,10 +9,10 @@ import (
 
 	"github.com/a-h/templ"
 
-	"plexus/domain/host"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
 	"plexus/domain/text"
+	"plexus/domain/usecases/host"
 	"plexus/ports"
 	"plexus/web"
 )

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"plexus/domain/host"
 	"plexus/domain/pairing"
+	"plexus/domain/usecases/host"
 )
 
 // attempt is a phone that pairs with a code; whether it gets in is for the page to say.

@@ -16,7 +16,7 @@ import (
 
 	"plexus/adapters/memory"
 	"plexus/domain/conversations"
-	"plexus/domain/personal"
+	"plexus/domain/usecases/personal"
 	"plexus/domain/workbench"
 	"plexus/ports"
 )

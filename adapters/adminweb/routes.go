@@ -9,7 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"plexus/adapters/admindesk"
-	"plexus/domain/host"
+	"plexus/domain/usecases/host"
 	"plexus/ports"
 	"plexus/web"
 )
@@ -137,7 +137,7 @@ func (s *Site) acting(act action) http.HandlerFunc {
 		var again redrawn
 		switch {
 		case err == nil:
-			s.changes.Announce()
+			s.changes.Notify()
 			http.Redirect(w, r, base(prefixOf(r))+target, http.StatusSeeOther)
 		case errors.As(err, &again):
 			s.draw(w, r, http.StatusUnprocessableEntity, again.Place, again.Draw)

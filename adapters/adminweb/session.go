@@ -137,7 +137,7 @@ func (s *Site) begin(w http.ResponseWriter, r *http.Request) (string, error) {
 		return "", fmt.Errorf("begin a page session: %w", err)
 	}
 	s.Log.Info("the owner signed in to the page", "session", session.ID)
-	s.changes.Announce()
+	s.changes.Notify()
 	http.SetCookie(w, sessionCookie(prefix, cookie, ports.PageSessionLife))
 	return base(prefix), nil
 }
@@ -163,7 +163,7 @@ func (s *Site) signOut(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, r, fmt.Errorf("sign out: %w", err))
 		return
 	}
-	s.changes.Announce()
+	s.changes.Notify()
 	http.SetCookie(w, sessionCookie(prefixOf(r), "", 0))
 	http.Redirect(w, r, "/?left", http.StatusSeeOther)
 }

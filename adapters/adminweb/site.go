@@ -38,7 +38,7 @@ import (
 
 	"plexus/adapters/admindesk"
 	"plexus/domain/secret"
-	"plexus/domain/waiting"
+	"plexus/domain/usecases/syncx"
 	"plexus/ports"
 	"plexus/web"
 )
@@ -92,7 +92,7 @@ type Site struct {
 	hosts   atomic.Pointer[hostRule] // nil until it serves: nothing passes
 	places  chan struct{}
 	streams chan struct{}
-	changes waiting.Changes
+	changes syncx.Notifier
 	desk    *admindesk.Desk // nil without a personal host
 	http    *http.Server
 
@@ -181,7 +181,7 @@ func (s *Site) watch(source func() <-chan struct{}) {
 		select {
 		case <-next:
 			next = source()
-			s.changes.Announce()
+			s.changes.Notify()
 		case <-s.stop:
 			return
 		}

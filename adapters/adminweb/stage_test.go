@@ -20,10 +20,10 @@ import (
 
 	"plexus/adapters/memory"
 	"plexus/domain/admission"
-	"plexus/domain/host"
 	"plexus/domain/pairing"
-	"plexus/domain/personal"
 	"plexus/domain/secret"
+	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/personal"
 	"plexus/ports"
 	"plexus/web"
 )

@@ -19,8 +19,8 @@ import (
 
 	"plexus/adapters/wsconn"
 	"plexus/domain/nova"
-	"plexus/domain/personal"
 	"plexus/domain/sessions"
+	"plexus/domain/usecases/personal"
 	"plexus/ports"
 )
 

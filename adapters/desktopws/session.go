@@ -9,9 +9,9 @@ import (
 
 	"plexus/adapters/wsconn"
 	"plexus/domain/nova"
-	"plexus/domain/panics"
-	"plexus/domain/personal"
 	"plexus/domain/sessions"
+	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/recovery"
 )
 
 // laneFrames bounds what waits in each of the two lanes; with the longest frames
@@ -208,6 +208,6 @@ func (c *session) guard(what string) {
 	if p == nil {
 		return
 	}
-	c.log.Error("a page's socket panicked", "over", what, "panic", panics.Describe(p), "stack", string(debug.Stack()))
+	c.log.Error("a page's socket panicked", "over", what, "panic", recovery.Describe(p), "stack", string(debug.Stack()))
 	c.Close(sessions.Internal)
 }

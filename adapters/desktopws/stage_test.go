@@ -14,7 +14,7 @@ import (
 
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/nova"
-	"plexus/domain/personal"
+	"plexus/domain/usecases/personal"
 	"plexus/domain/workbench"
 	"plexus/ports"
 )

@@ -15,7 +15,7 @@ import (
 
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/framing"
-	"plexus/domain/host"
+	"plexus/domain/usecases/host"
 	"plexus/ports"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/framing"
-	"plexus/domain/host"
+	"plexus/domain/usecases/host"
 	"plexus/ports"
 )
 

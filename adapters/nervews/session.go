@@ -11,9 +11,9 @@ import (
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
 	"plexus/domain/framing"
-	"plexus/domain/host"
-	"plexus/domain/panics"
 	"plexus/domain/sessions"
+	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/recovery"
 	"plexus/ports"
 )
 
@@ -149,7 +149,7 @@ func (s *Session) end(reason sessions.CloseReason, cause error) {
 func (s *Session) readLoop() (end *EndError) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.log.Error("the session panicked", "panic", panics.Describe(p), "stack", string(debug.Stack()))
+			s.log.Error("the session panicked", "panic", recovery.Describe(p), "stack", string(debug.Stack()))
 			end = &EndError{Reason: sessions.Internal}
 		}
 	}()
@@ -306,7 +306,7 @@ func (s *Session) answer(ctx context.Context, id uint64, r *request, query frami
 	k := &sink{session: s, id: id, request: r}
 	defer func() {
 		if p := recover(); p != nil {
-			s.log.Error("an answer panicked", "request_id", id, "panic", panics.Describe(p), "stack", string(debug.Stack()))
+			s.log.Error("an answer panicked", "request_id", id, "panic", recovery.Describe(p), "stack", string(debug.Stack()))
 		}
 		if !k.done {
 			_ = k.Token(ctx, "", true) // fails only when the request is over anyway

@@ -14,8 +14,8 @@ import (
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/admission"
 	"plexus/domain/framing"
-	"plexus/domain/host"
 	"plexus/domain/sessions"
+	"plexus/domain/usecases/host"
 	"plexus/ports"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"plexus/adapters/wsconn/wstest"
-	"plexus/domain/host"
 	"plexus/domain/pairing"
+	"plexus/domain/usecases/host"
 )
 
 // openDoor is a desk with one defence taken away.

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"plexus/domain/admission"
-	"plexus/domain/host"
 	"plexus/domain/nova"
 	"plexus/domain/pairing"
-	"plexus/domain/personal"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
+	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/personal"
 	"plexus/ports"
 )
 

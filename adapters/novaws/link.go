@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"plexus/domain/nova"
-	"plexus/domain/panics"
-	"plexus/domain/personal"
 	"plexus/domain/sessions"
+	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/recovery"
 	"plexus/ports"
 )
 
@@ -44,7 +44,7 @@ var (
 // guard notes a panic in the desk's code, and has done called for it.
 func (c *session) guard(what string, done func()) {
 	if p := recover(); p != nil {
-		c.log.Error("the personal host panicked", "during", what, "panic", panics.Describe(p), "stack", string(debug.Stack()))
+		c.log.Error("the personal host panicked", "during", what, "panic", recovery.Describe(p), "stack", string(debug.Stack()))
 		done()
 	}
 }

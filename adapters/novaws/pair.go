@@ -11,9 +11,9 @@ import (
 	"plexus/adapters/wsconn"
 	"plexus/domain/nova"
 	"plexus/domain/pairing"
-	"plexus/domain/panics"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
+	"plexus/domain/usecases/recovery"
 )
 
 // Bounds of the pairing paths (Nova client protocol §21.1).
@@ -58,7 +58,7 @@ func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger)
 	defer s.tracker.Release(link)
 	defer func() {
 		if p := recover(); p != nil {
-			log.Error("a pairing request panicked", "panic", panics.Describe(p), "stack", string(debug.Stack()))
+			log.Error("a pairing request panicked", "panic", recovery.Describe(p), "stack", string(debug.Stack()))
 			socket.Cut()
 		}
 	}()

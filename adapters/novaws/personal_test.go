@@ -12,7 +12,7 @@ import (
 
 	"plexus/domain/nova"
 	"plexus/domain/pairing"
-	"plexus/domain/personal"
+	"plexus/domain/usecases/personal"
 )
 
 const asksPersonal = `,"capabilities":["personal"]`

@@ -11,10 +11,10 @@ import (
 
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
-	"plexus/domain/host"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
+	"plexus/domain/usecases/host"
 	"plexus/ports"
 )
 

@@ -11,13 +11,13 @@ import (
 	"unicode/utf8"
 
 	"plexus/adapters/wsconn"
-	"plexus/domain/host"
 	"plexus/domain/pairing"
-	"plexus/domain/panics"
-	"plexus/domain/personal"
 	"plexus/domain/playback"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
+	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/recovery"
 )
 
 // session runs one /client/v1 connection: a reader that fills the inbox, a loop
@@ -120,7 +120,7 @@ func observed(o sessions.Observed) slog.Attr {
 func (c *session) loop() (reason sessions.CloseReason) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.log.Error("a client's session panicked", "panic", panics.Describe(p), "stack", string(debug.Stack()))
+			c.log.Error("a client's session panicked", "panic", recovery.Describe(p), "stack", string(debug.Stack()))
 			reason = sessions.Internal
 		}
 	}()
@@ -218,7 +218,7 @@ func (c *session) call(call sessions.Call) {
 func (c *session) answer(call sessions.Call) (result func(*sessions.Nova) sessions.Effects) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.log.Error("a client's session panicked", "panic", panics.Describe(p), "stack", string(debug.Stack()))
+			c.log.Error("a client's session panicked", "panic", recovery.Describe(p), "stack", string(debug.Stack()))
 			result = func(n *sessions.Nova) sessions.Effects { return n.Stop(sessions.Internal) }
 		}
 	}()

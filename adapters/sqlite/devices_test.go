@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"plexus/adapters/memory"
-	"plexus/domain/host"
 	"plexus/domain/pairing"
+	"plexus/domain/usecases/host"
 	"plexus/ports/portstest"
 )
 

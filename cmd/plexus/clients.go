@@ -11,9 +11,9 @@ import (
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/novaws"
 	"plexus/adapters/sqlite"
-	"plexus/domain/host"
 	"plexus/domain/pairing"
-	"plexus/domain/personal"
+	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/personal"
 )
 
 // bindDevices loads or makes the master token and makes sure that the devices in

@@ -13,9 +13,9 @@ import (
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/tailscale"
 	"plexus/cmd/plexus/doctor"
-	"plexus/domain/host"
 	"plexus/domain/pairing"
 	"plexus/domain/text"
+	"plexus/domain/usecases/host"
 )
 
 const doctorNotes = `Walks the way of a phone to this host: files, database, clock and disk of this

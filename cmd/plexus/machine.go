@@ -13,7 +13,7 @@ import (
 	"plexus/adapters/adminweb"
 	"plexus/adapters/tailscale"
 	"plexus/cmd/plexus/doctor"
-	"plexus/domain/host"
+	"plexus/domain/usecases/host"
 	"plexus/web"
 )
 

@@ -14,7 +14,7 @@ import (
 	"plexus/adapters/desktopws"
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/qr"
-	"plexus/domain/host"
+	"plexus/domain/usecases/host"
 	"plexus/web"
 )
 

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"plexus/domain/answers"
-	"plexus/domain/host"
-	"plexus/domain/personal"
+	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/personal"
 	"plexus/ports"
 )
 

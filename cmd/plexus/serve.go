@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"plexus/adapters/hostfiles"
-	"plexus/domain/host"
-	"plexus/domain/personal"
+	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/personal"
 )
 
 // Time limits of starting and stopping.

@@ -13,7 +13,7 @@ import (
 	"plexus/adapters/adminapi"
 	"plexus/adapters/sqlite"
 	"plexus/domain/admission"
-	"plexus/domain/host"
+	"plexus/domain/usecases/host"
 	"plexus/ports"
 )
 

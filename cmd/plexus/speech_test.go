@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"plexus/adapters/adminapi"
-	"plexus/domain/host"
+	"plexus/domain/usecases/host"
 )
 
 func TestConfig_SpeechDefaults(t *testing.T) {

@@ -22,8 +22,8 @@ import (
 	"plexus/adapters/sqlite"
 	"plexus/domain/admission"
 	"plexus/domain/answers"
-	"plexus/domain/host"
 	"plexus/domain/pairing"
+	"plexus/domain/usecases/host"
 	"plexus/ports"
 )
 

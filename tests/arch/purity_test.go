@@ -64,7 +64,7 @@ func core(s source) bool {
 
 // mayStart is where the core starts goroutines: a turn belongs to the host and
 // not to the connection that asked for it, so somebody in the core has to own it.
-const mayStart = "domain/personal/group.go"
+const mayStart = "domain/usecases/personal/group.go"
 
 func inCore(check func(source) []string) func(folder) []string { return perFile(core, check) }
 
@@ -138,8 +138,8 @@ func builtinPrint(n ast.Node) string {
 }
 
 // mayWait lists the folders of the core that may have channels: ports and use
-// cases, whose callers come at the same time, and what those wait with.
-var mayWait = []string{"domain/host", "domain/personal", "domain/waiting", "ports"}
+// cases, whose callers come at the same time.
+var mayWait = []string{"domain/usecases", "ports"}
 
 func noChannel(s source) []string {
 	if slices.ContainsFunc(mayWait, s.under) {

@@ -11,10 +11,10 @@ import (
 
 // Limits that keep a file on a screen or two and a function in one head.
 const (
-	maxFunctionLines     = 80
+	maxFunctionLines     = 100
 	maxTestFunctionLines = 120
 	maxFunctionP90       = 40 // of all functions that ship
-	maxFileLines         = 400
+	maxFileLines         = 500
 	maxTestFileLines     = 600
 	maxPackageFiles      = 12 // without tests; variants of one file for several systems count once
 )
@@ -112,9 +112,9 @@ func TestTheSizeCheckRefuses(t *testing.T) {
 		want   string
 	}{
 		{"short", folder{"domain/x", []source{file("domain/x/a.go", maxFunctionLines-2)}}, ""},
-		{"long function", folder{"domain/x", []source{file("domain/x/a.go", maxFunctionLines-1)}}, "f has 81 lines"},
+		{"long function", folder{"domain/x", []source{file("domain/x/a.go", maxFunctionLines-1)}}, "f has 101 lines"},
 		{"long test function", folder{"domain/x", []source{file("domain/x/a_test.go", maxTestFunctionLines-1)}}, "f has 121 lines"},
-		{"long file", folder{"domain/x", []source{file("domain/x/a.go", maxFileLines)}}, "has 404 lines"},
+		{"long file", folder{"domain/x", []source{file("domain/x/a.go", maxFileLines)}}, "has 504 lines"},
 		{"many files", many, "has 13 files"},
 		{"variants", variants, ""},
 		{"generated", folder{"web", []source{generatedFile}}, ""},

@@ -21,10 +21,10 @@ import (
 	"plexus/adapters/memory"
 	"plexus/adapters/qr"
 	"plexus/domain/admission"
-	"plexus/domain/host"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
+	"plexus/domain/usecases/host"
 	"plexus/web"
 )
 

@@ -17,7 +17,7 @@ import (
 	"plexus/adapters/memory"
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
-	"plexus/domain/personal"
+	"plexus/domain/usecases/personal"
 )
 
 // withPersonalHost gives the page a personal host on a store in memory.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"plexus/domain/framing"
-	"plexus/domain/host"
+	"plexus/domain/usecases/host"
 	"plexus/ports"
 )
 

@@ -14,7 +14,7 @@ import (
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/admission"
-	"plexus/domain/host"
+	"plexus/domain/usecases/host"
 	"plexus/ports"
 )
 

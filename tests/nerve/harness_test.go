@@ -25,7 +25,7 @@ import (
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/admission"
 	"plexus/domain/framing"
-	"plexus/domain/host"
+	"plexus/domain/usecases/host"
 	"plexus/ports"
 )
 

@@ -16,9 +16,9 @@ import (
 	"plexus/adapters/novaws"
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/admission"
-	"plexus/domain/host"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
+	"plexus/domain/usecases/host"
 )
 
 // phoneToken is the master token, which a phone may use as well as its own.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"plexus/domain/framing"
-	"plexus/domain/host"
+	"plexus/domain/usecases/host"
 	"plexus/ports"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"plexus/adapters/memory"
 	"plexus/domain/framing"
-	"plexus/domain/host"
 	"plexus/domain/sessions"
+	"plexus/domain/usecases/host"
 	"plexus/ports"
 )
 

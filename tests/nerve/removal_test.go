@@ -9,8 +9,8 @@ import (
 
 	"plexus/adapters/memory"
 	"plexus/domain/admission"
-	"plexus/domain/host"
 	"plexus/domain/sessions"
+	"plexus/domain/usecases/host"
 	"plexus/ports"
 )
 

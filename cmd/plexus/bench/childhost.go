@@ -22,7 +22,7 @@ import (
 	"plexus/adapters/nervews"
 	"plexus/adapters/searchapi"
 	"plexus/domain/admission"
-	"plexus/domain/host"
+	"plexus/domain/usecases/host"
 	"plexus/ports"
 )
 

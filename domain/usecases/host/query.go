@@ -1,0 +1,323 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"plexus/domain/answers"
+	"plexus/domain/framing"
+	"plexus/domain/pages"
+	"plexus/domain/text"
+	"plexus/domain/usecases/recovery"
+	"plexus/ports"
+)
+
+// Question is a query with who asks it.
+type Question struct {
+	Asker string // the extension's origin, or pages.Owner
+	Query framing.SearchQuery
+}
+
+// AnswerQuery answers a question through its sink: the results if they were
+// asked for, then the answer in pieces, then exactly one final token, also when
+// a service fails or panics. Before the final token the page is in the index.
+// When ctx ends (a Cancel, a lost connection) it returns as soon as the service
+// in use lets go, and touches the sink no more. It waits for its turn where too
+// many searches or generations are running.
+func (h *Host) AnswerQuery(ctx context.Context, q Question, sink ports.AnswerSink) {
+	q.Query.Query = strings.TrimSpace(q.Query.Query)
+	a := &answering{host: h, q: q.Query, asker: q.Asker, sink: sink, began: h.deps.Now()}
+	a.record = h.beginRecord(q.Query)
+	if err := recovery.Call("answering", func() error { return a.run(ctx) }); err != nil {
+		a.fail(ctx, err)
+	}
+	h.note(func(hl *health) {
+		switch {
+		case a.ended: // counted before it was sent
+		case a.counted:
+			hl.answered--
+			hl.cancelled++
+		default:
+			hl.cancelled++
+		}
+	})
+	a.endRecord(ctx)
+}
+
+// answering is one question on its way.
+type answering struct {
+	host  *Host
+	q     framing.SearchQuery // its Query trimmed
+	asker string
+	sink  ports.AnswerSink
+	began time.Time
+
+	results      []framing.Result // what the reader sees, numbered from 1
+	searchFailed bool
+	emitted      bool  // a piece of the answer has gone out
+	sinkErr      error // the sink refused; nothing more may be sent
+	counted      bool  // as answered, which holds once it has ended too
+	ended        bool  // the final token has gone out
+
+	record *record // nil: not recorded
+}
+
+// run gives an error only when nothing more may or can be sent.
+func (a *answering) run(ctx context.Context) error {
+	if a.q.Search {
+		if err := a.search(ctx); err != nil {
+			return err
+		}
+	}
+	final, err := a.answer(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.index(ctx); err != nil {
+		return err
+	}
+	return a.end(ctx, final)
+}
+
+// fail ends a question that our own code or the sink has broken. An error with
+// ctx ended is the normal end of a cancelled question.
+func (a *answering) fail(ctx context.Context, err error) {
+	if ctx.Err() != nil && !recovery.Is(err) {
+		return
+	}
+	a.host.logFailure("a question could not be answered", err)
+	if a.ended || a.sinkErr != nil || ctx.Err() != nil {
+		return
+	}
+	final := a.notice(answers.Interrupted)
+	if err := recovery.Call("sink", func() error { return a.end(ctx, final) }); err != nil && ctx.Err() == nil {
+		a.host.logFailure("a question could not be ended", err)
+	}
+}
+
+// answer sends the pieces of the answer and gives the text of the final token.
+func (a *answering) answer(ctx context.Context) (final string, err error) {
+	if a.q.Query == "" || a.host.opts.NoAnswers {
+		return "", nil
+	}
+	prompt := answers.BuildPrompt(a.q.Query, a.q.Context, a.results, a.host.opts.Language, a.host.opts.MaxPrompt)
+	err = a.host.Generate(ctx, ports.Prompt{System: prompt.System, User: prompt.User},
+		func(piece string) error { return a.token(ctx, piece) })
+	switch {
+	case err == nil:
+		return "", nil
+	case a.sinkErr != nil:
+		return "", a.sinkErr
+	case ctx.Err() != nil && !recovery.Is(err):
+		return "", ctx.Err()
+	case errors.Is(err, ports.ErrNoModel) && !a.emitted:
+		return a.extract(ctx, answers.NothingFound)
+	case a.emitted:
+		return a.notice(answers.Interrupted), nil
+	case errors.Is(err, ports.ErrModelEmpty):
+		return a.notice(answers.ModelEmpty), nil
+	}
+	return a.extract(ctx, answers.ModelFailed)
+}
+
+// Generate streams the model's text, when its turn has come among all that want
+// one. Its contract is that of ports.Generator; in addition it gives
+// ports.ErrNoModel where answers are switched off, and an error of its own for a
+// model that panics. A failure of the model is logged and counts in Health.
+func (h *Host) Generate(ctx context.Context, prompt ports.Prompt, emit func(text string) error) error {
+	if h.deps.Model == nil || h.opts.NoAnswers {
+		return ports.ErrNoModel
+	}
+	if err := h.generations.Acquire(ctx); err != nil {
+		return err
+	}
+	defer h.generations.Release()
+	var refused error // what emit said
+	emitted := false
+	err := recovery.Call("model", func() error {
+		return h.deps.Model.Generate(ctx, prompt, func(piece string) error {
+			if piece == "" {
+				return ctx.Err()
+			}
+			if refused == nil {
+				refused = emit(piece)
+			}
+			emitted = emitted || refused == nil
+			return refused
+		})
+	})
+	switch {
+	case refused != nil:
+		return refused
+	case err == nil && emitted:
+		return nil
+	case ctx.Err() != nil && !recovery.Is(err):
+		return ctx.Err()
+	case errors.Is(err, ports.ErrNoModel) && !emitted:
+		return err
+	case err == nil:
+		err = ports.ErrModelEmpty
+	}
+	h.noteModelFailure(err)
+	return err
+}
+
+// extract sends the extractive answer. Where a model has failed the final token
+// says so in any case; otherwise only when no sentence matches.
+func (a *answering) extract(ctx context.Context, kind answers.NoticeKind) (final string, err error) {
+	for _, s := range answers.Extract(a.q.Query, a.q.Context, a.results) {
+		if err := a.token(ctx, s.Text+" "+s.Mark+" "); err != nil {
+			return "", err
+		}
+	}
+	if kind == answers.NothingFound && a.emitted {
+		return "", nil
+	}
+	if kind == answers.NothingFound && a.searchFailed {
+		kind = answers.SearchFailed
+	}
+	return a.notice(kind), nil
+}
+
+// notice stands apart from what has been said before it.
+func (a *answering) notice(kind answers.NoticeKind) string {
+	sentence := answers.Notice(kind, a.host.opts.Language)
+	if a.emitted {
+		return "\n\n" + sentence
+	}
+	return sentence
+}
+
+func (a *answering) token(ctx context.Context, piece string) error {
+	if err := a.send(ctx, func() error { return a.sink.Token(ctx, piece, false) }); err != nil {
+		return err
+	}
+	a.emitted = true
+	a.record.add(piece)
+	return nil
+}
+
+func (a *answering) end(ctx context.Context, final string) error {
+	err := a.send(ctx, func() error {
+		a.count()
+		return a.sink.Token(ctx, final, true)
+	})
+	a.ended = err == nil
+	a.record.ended(a.ended && final == "")
+	return err
+}
+
+// count goes before the final token, so that whoever has read the whole answer
+// finds it in the figures.
+func (a *answering) count() {
+	if a.counted {
+		return // a sink that panicked is tried once more
+	}
+	took := a.host.deps.Now().Sub(a.began)
+	a.host.note(func(hl *health) {
+		hl.answered++
+		hl.finals.add(took)
+	})
+	a.counted = true
+}
+
+// send calls the sink unless the question is over.
+func (a *answering) send(ctx context.Context, call func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if a.sinkErr == nil {
+		a.sinkErr = call()
+	}
+	return a.sinkErr
+}
+
+// index keeps the page of the question. A page that cannot be kept does not
+// spoil the answer.
+func (a *answering) index(ctx context.Context) error {
+	if err := ctx.Err(); err != nil || a.host.deps.Index == nil {
+		return err
+	}
+	page, ok := pages.New(a.q.Context, a.asker)
+	if !ok {
+		return nil
+	}
+	err := recovery.Call("page index", func() error { return a.host.deps.Index.IndexPage(ctx, page) })
+	if ctx.Err() != nil && !recovery.Is(err) {
+		return ctx.Err()
+	}
+	if err != nil {
+		a.host.note(func(hl *health) { hl.indexFailure.add(a.host.deps.Now(), err) })
+		a.host.logFailure("a page was not indexed", err)
+	}
+	return ctx.Err()
+}
+
+// record is what is kept of a question's answer. A nil one keeps nothing.
+type record struct {
+	text  strings.Builder
+	full  bool // the text has been cut
+	whole bool // the final token went out and held no notice
+	end   func(context.Context, ports.Answered)
+}
+
+// beginRecord gives nil for what is not recorded: a question without words or
+// without a page that may be kept.
+func (h *Host) beginRecord(q framing.SearchQuery) *record {
+	address, ok := pages.CanonicalURL(q.Context.URL)
+	if h.deps.Recorder == nil || q.Query == "" || !ok {
+		return nil
+	}
+	q.Context.URL = address
+	r := &record{}
+	err := recovery.Call("recorder", func() error {
+		r.end = h.deps.Recorder.BeginAnswer(ports.AnsweredQuestion{Question: q.Query, Page: q.Context})
+		return nil
+	})
+	if err != nil {
+		h.logFailure("a question was not recorded", err)
+	}
+	if r.end == nil {
+		return nil
+	}
+	return r
+}
+
+func (r *record) add(piece string) {
+	if r == nil || r.full {
+		return
+	}
+	kept := text.Cut(piece, ports.MaxAnswered-r.text.Len())
+	r.full = kept != piece
+	r.text.WriteString(kept)
+}
+
+func (r *record) ended(whole bool) {
+	if r != nil {
+		r.whole = whole
+	}
+}
+
+// endRecord keeps the answer, also that of a question whose ctx has ended.
+func (a *answering) endRecord(ctx context.Context) {
+	if a.record == nil {
+		return
+	}
+	answered := ports.Answered{Text: a.record.text.String(), Results: a.results, Complete: a.record.whole}
+	err := recovery.Call("recorder", func() error {
+		a.record.end(context.WithoutCancel(ctx), answered)
+		return nil
+	})
+	if err != nil {
+		a.host.logFailure("an answer was not recorded", err)
+	}
+}
+
+func (h *Host) noteModelFailure(err error) {
+	h.note(func(hl *health) { hl.modelFailure.add(h.deps.Now(), err) })
+	h.logFailure("the model failed", err)
+}
+
+func (h *Host) logFailure(what string, err error) { h.deps.Log.Warn(what, "cause", err) }

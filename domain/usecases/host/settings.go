@@ -1,0 +1,229 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"plexus/domain/pairing"
+	"plexus/domain/usecases/syncx"
+)
+
+// Keys of what the owner sets on the page.
+const (
+	keyPublicURL     = "public_url"
+	keyAcceptedHosts = "accepted_hosts" // authorities, one a line, oldest first
+	keyNoPhone       = "no_phone"       // "true" or absent
+)
+
+// MaxAcceptedHosts bounds the list; one more drops the oldest.
+const MaxAcceptedHosts = 32
+
+// ErrSettingFixed: a flag, the environment or the configuration file has set it.
+var ErrSettingFixed = errors.New("setting fixed outside the page")
+
+// ownerSettings are the owner's settings in memory, as they are in the store.
+// Clients.mu guards the values.
+type ownerSettings struct {
+	storing *syncx.Semaphore // of one, so that store and memory change in the same order
+
+	public  pairing.Server // zero: none
+	fixed   bool           // public comes from outside the page
+	hosts   []pairing.Server
+	noPhone bool
+}
+
+func (c *Clients) loadSettings(ctx context.Context) error {
+	c.owner.storing = syncx.NewSemaphore(1)
+	stored, err := c.deps.Settings.Settings(ctx)
+	if err != nil {
+		return fmt.Errorf("load settings: %w", err)
+	}
+	public := stored[keyPublicURL]
+	if c.opts.PublicURL != "" {
+		public, c.owner.fixed = c.opts.PublicURL, true
+	}
+	if public != "" {
+		server, err := pairing.ParseServer(public)
+		switch {
+		case err == nil:
+			c.owner.public = server
+		case c.owner.fixed:
+			return fmt.Errorf("public_url: %w", err)
+		default:
+			c.deps.Log.Error("the stored public address cannot be used", "error", err)
+		}
+	}
+	for line := range strings.Lines(stored[keyAcceptedHosts]) {
+		if server, err := pairing.ParseServer("wss://" + strings.TrimSpace(line)); err == nil {
+			c.owner.hosts = append(c.owner.hosts, server)
+		}
+	}
+	c.owner.noPhone = stored[keyNoPhone] == "true"
+	return nil
+}
+
+// PublicURL is the address by which clients reach this host. ok is false when
+// there is none; fixed says that it comes from a flag, the environment or the
+// configuration file.
+func (c *Clients) PublicURL() (server pairing.Server, fixed, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.owner.public, c.owner.fixed, c.owner.public != pairing.Server{}
+}
+
+// SetPublicURL stores the address, durably; "" takes it away. A bad one is a
+// *pairing.AddressError, one that is fixed ErrSettingFixed.
+func (c *Clients) SetPublicURL(ctx context.Context, address string) error {
+	var server pairing.Server
+	if address != "" {
+		var err error
+		if server, err = pairing.ParseServer(address); err != nil {
+			return fmt.Errorf("set public URL: %w", err)
+		}
+	}
+	err := c.store(ctx, func() (key, value string, apply func(), err error) {
+		if c.owner.fixed {
+			return "", "", nil, ErrSettingFixed
+		}
+		if address != "" {
+			value = server.String()
+		}
+		return keyPublicURL, value, func() { c.owner.public = server }, nil
+	})
+	if err != nil {
+		return fmt.Errorf("set public URL: %w", err)
+	}
+	return nil
+}
+
+// NoPhone reports whether the owner wants no client for now.
+func (c *Clients) NoPhone() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.owner.noPhone
+}
+
+// SetNoPhone stores whether clients are turned away, durably. It ends no
+// connection that is open.
+func (c *Clients) SetNoPhone(ctx context.Context, on bool) error {
+	err := c.store(ctx, func() (key, value string, apply func(), err error) {
+		if on {
+			value = "true"
+		}
+		return keyNoPhone, value, func() { c.owner.noPhone = on }, nil
+	})
+	if err != nil {
+		return fmt.Errorf("set no phone: %w", err)
+	}
+	return nil
+}
+
+// AcceptedHost is one address by which clients may come (decision K8).
+type AcceptedHost struct {
+	Server pairing.Server
+	Public bool // it is the public URL's, which is not in the list to remove from
+}
+
+// AcceptedHosts lists the public URL's first and then the others, oldest first.
+func (c *Clients) AcceptedHosts() []AcceptedHost {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var list []AcceptedHost
+	if c.owner.public != (pairing.Server{}) {
+		list = append(list, AcceptedHost{Server: c.owner.public, Public: true})
+	}
+	for _, s := range c.owner.hosts {
+		list = append(list, AcceptedHost{Server: s})
+	}
+	return list
+}
+
+// RemoveAcceptedHost takes an authority (host or host:port) off the list,
+// durably. One that is not there is no error.
+func (c *Clients) RemoveAcceptedHost(ctx context.Context, authority string) error {
+	err := c.storeHosts(ctx, func(hosts []pairing.Server) []pairing.Server {
+		return slices.DeleteFunc(hosts, func(s pairing.Server) bool { return s.Authority() == authority })
+	})
+	if err != nil {
+		return fmt.Errorf("remove accepted host: %w", err)
+	}
+	return nil
+}
+
+// acceptServer puts the address's host on the list, if it is not accepted yet.
+func (c *Clients) acceptServer(ctx context.Context, server pairing.Server) error {
+	for _, h := range c.AcceptedHosts() {
+		if h.Server.Authority() == server.Authority() {
+			return nil
+		}
+	}
+	err := c.storeHosts(ctx, func(hosts []pairing.Server) []pairing.Server {
+		hosts = append(hosts, server)
+		return hosts[max(0, len(hosts)-MaxAcceptedHosts):]
+	})
+	if err != nil {
+		return fmt.Errorf("accept host: %w", err)
+	}
+	return nil
+}
+
+func (c *Clients) storeHosts(ctx context.Context, edit func([]pairing.Server) []pairing.Server) error {
+	return c.store(ctx, func() (key, value string, apply func(), err error) {
+		hosts := edit(slices.Clone(c.owner.hosts))
+		lines := make([]string, len(hosts))
+		for i, s := range hosts {
+			lines[i] = s.Authority()
+		}
+		return keyAcceptedHosts, strings.Join(lines, "\n"), func() { c.owner.hosts = hosts }, nil
+	})
+}
+
+// store makes one change in the store and then in memory. prepare and apply run
+// under the lock; an empty value drops the key.
+func (c *Clients) store(ctx context.Context, prepare func() (key, value string, apply func(), err error)) error {
+	if err := c.owner.storing.Acquire(ctx); err != nil {
+		return err
+	}
+	defer c.owner.storing.Release()
+	c.mu.Lock()
+	key, value, apply, err := prepare()
+	c.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	// A store may report that ctx has ended after it has stored; memory would not
+	// follow.
+	if ctx := context.WithoutCancel(ctx); value == "" {
+		err = c.deps.Settings.DropSetting(ctx, key)
+	} else {
+		err = c.deps.Settings.PutSetting(ctx, key, value)
+	}
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	apply()
+	c.mu.Unlock()
+	c.changes.Notify()
+	return nil
+}
+
+// AcceptsHost reports whether a Host header names an accepted host. Its port
+// does not count: proxies differ in whether they hand it on, and a name alone
+// keeps a rebinding page out.
+func (c *Clients) AcceptsHost(header string) bool {
+	server, err := pairing.ParseServer("wss://" + header)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(c.AcceptedHosts(), func(h AcceptedHost) bool { return h.Server.Host() == server.Host() })
+}
+
+// AcceptsOrigin reports whether an Origin header is an accepted host's, byte
+// for byte.
+func (c *Clients) AcceptsOrigin(header string) bool {
+	return slices.ContainsFunc(c.AcceptedHosts(), func(h AcceptedHost) bool { return h.Server.Origin() == header })
+}
