@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"plexus/adapters/httpguard"
 	"plexus/adapters/wsconn"
 	"plexus/domain/nova"
 	"plexus/domain/sessions"
@@ -74,7 +75,9 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, over func(ctx con
 		http.Error(w, "This address speaks WebSocket over HTTP/1.1 only.", http.StatusUpgradeRequired)
 		return
 	}
-	if !s.AcceptsOrigin(r) {
+	// The caller has judged the Origin too; a WebSocket is what any site may try to
+	// open, so it does not hang on one check.
+	if !httpguard.SameOrigin(r) {
 		http.Error(w, "forbidden", http.StatusForbidden)
 		return
 	}
@@ -91,14 +94,6 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, over func(ctx con
 	// A goroutine of its own lets net/http's request go; the tracker, which Shutdown
 	// waits for, has its place already.
 	go s.run(socket, over)
-}
-
-// AcceptsOrigin reports whether r comes from a page of the Host that it asks. The
-// caller has judged that too; a WebSocket is what any site may try to open, so it
-// does not hang on one check.
-func (s *Server) AcceptsOrigin(r *http.Request) bool {
-	origins := r.Header.Values("Origin")
-	return len(origins) == 1 && r.Host != "" && origins[0] == "http://"+r.Host
 }
 
 // Shutdown refuses new sockets, ends the others with 1001 and waits for them, or

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plexus/adapters/httpguard"
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/admission"
 )
@@ -32,7 +33,7 @@ func TestEveryDefenceIsNeeded(t *testing.T) {
 	}{
 		"a rebinding page names its own host": {
 			"evil.example:9001", "", openDesk{}, nil,
-			func(s *Server) { s.hosts.Store(&hostRule{names: []string{own, "evil.example:9001"}}) },
+			func(s *Server) { s.hosts.Store(httpguard.Hosts(own, "evil.example:9001")) },
 		},
 		"a web page opens a socket": {
 			own, "https://evil.example", closedDesk{}, nil,
@@ -46,7 +47,7 @@ func TestEveryDefenceIsNeeded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, removed := range []bool{false, true} {
 				s := New(attack.desk, Config{Log: slog.New(slog.DiscardHandler), PeerIsOurs: attack.peer})
-				s.hosts.Store(&hostRule{names: []string{own}})
+				s.hosts.Store(httpguard.Hosts(own))
 				if removed {
 					attack.without(s)
 				}

@@ -2,10 +2,9 @@ package nervews
 
 import (
 	"encoding/json"
-	"net"
 	"net/http"
-	"strings"
 
+	"plexus/adapters/httpguard"
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
 	"plexus/domain/framing"
@@ -20,9 +19,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.shell.Full(r):
 		answer(w, http.StatusServiceUnavailable)
-	case !s.hosts.Load().allows(r.Host):
+	case !s.hosts.Load().Allows(r.Host):
 		s.refuse(w, r, admission.WrongHost)
-	case wsconn.Proxied(r.Header):
+	case httpguard.Proxied(r.Header):
 		s.refuse(w, r, admission.Proxied)
 	case !s.sameUser(r):
 		s.refuse(w, r, admission.ForeignUser)
@@ -138,25 +137,4 @@ func (s *Server) run(link Link, verdict admission.Verdict) {
 		defer detach()
 	}
 	session.Run()
-}
-
-// hostRule says which Host headers name this listener: its literal address, and
-// localhost, both with the bound port. Anything else is a rebinding page.
-type hostRule struct{ names []string }
-
-func newHostRule(addr net.Addr) *hostRule {
-	host, port, err := net.SplitHostPort(addr.String())
-	if err != nil {
-		return &hostRule{} // no TCP listener: nothing passes
-	}
-	return &hostRule{names: []string{net.JoinHostPort(host, port), net.JoinHostPort("localhost", port)}}
-}
-
-func (h *hostRule) allows(host string) bool {
-	for _, name := range h.names {
-		if strings.EqualFold(host, name) {
-			return true
-		}
-	}
-	return false
 }

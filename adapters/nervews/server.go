@@ -9,6 +9,7 @@ import (
 	"net"
 	"sync/atomic"
 
+	"plexus/adapters/httpguard"
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
 	"plexus/ports"
@@ -48,7 +49,7 @@ type Server struct {
 	config  Config
 	shell   *wsconn.Server
 	tracker *wsconn.Tracker // the shell's
-	hosts   atomic.Pointer[hostRule]
+	hosts   atomic.Pointer[httpguard.HostRule]
 	numbers atomic.Uint64 // connections so far, for the log
 }
 
@@ -71,7 +72,7 @@ func New(desk Desk, config Config) *Server {
 
 // Serve accepts connections on ln until Shutdown. It returns nil after one.
 func (s *Server) Serve(ln net.Listener) error {
-	s.hosts.Store(newHostRule(ln.Addr()))
+	s.hosts.Store(httpguard.ListenerHosts(ln.Addr()))
 	if err := s.shell.Serve(ln); err != nil {
 		return fmt.Errorf("serve NERVE over WebSocket: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"plexus/adapters/httpguard"
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/admission"
 	"plexus/domain/framing"
@@ -45,7 +46,7 @@ func inFakeTime(t *testing.T, desk Desk, f func(t *testing.T, s *Server, p *wste
 	var lines bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
 		s := New(desk, Config{Log: slog.New(slog.NewTextHandler(&lines, nil))})
-		s.hosts.Store(&hostRule{names: []string{"x"}})
+		s.hosts.Store(httpguard.Hosts("x"))
 		p, response := wstest.Pipe(s, wstest.UpgradeRequest("x", "/"), early...)
 		if p == nil {
 			t.Fatalf("the upgrade was answered %d", response.StatusCode)

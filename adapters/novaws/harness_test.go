@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"plexus/adapters/httpguard"
 	"plexus/adapters/wsconn"
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/nova"
@@ -84,9 +86,8 @@ func (h *harness) shutdown() {
 
 // local names the listener as a program of this machine does.
 func (h *harness) local() string {
-	port := "18787"
-	h.s.port.CompareAndSwap(nil, &port)
-	return "127.0.0.1:" + *h.s.port.Load()
+	h.s.hosts.Store(httpguard.LoopbackHosts(&net.TCPAddr{Port: 18787}))
+	return "127.0.0.1:18787"
 }
 
 // open upgrades target; header is pairs of name and value.

@@ -1,10 +1,9 @@
 package novaws
 
 import (
-	"net"
 	"net/http"
-	"strings"
 
+	"plexus/adapters/httpguard"
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
 	"plexus/domain/nova"
@@ -22,13 +21,16 @@ const (
 // ServeHTTP decides about one request. Any path upgrades; the verdict on the
 // path is a close code.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// A request under a name that is not this machine's own came through a proxy,
+	// whether or not that has left a mark.
+	local := s.hosts.Load().Allows(r.Host)
 	switch {
 	case s.shell.Full(r):
 		tell(w, http.StatusServiceUnavailable, "Plexus has no place for this connection now.")
-	case !s.hostAccepted(r.Host):
+	case !local && !s.deps.Door.AcceptsHost(r.Host):
 		s.deps.Refuse(admission.WrongHost, "")
 		tell(w, http.StatusForbidden, "This name is not accepted here. The owner can accept it: set public_url, or pair a phone with it.")
-	case !s.originAccepted(r.Header.Values("Origin")):
+	case !httpguard.OriginIfAny(r.Header, s.deps.Door.AcceptsOrigin): // phones send none
 		s.deps.Refuse(admission.WebOrigin, r.Header.Get("Origin"))
 		tell(w, http.StatusForbidden, "")
 	case r.URL.Path == "/healthz" && r.Method == http.MethodGet && !wsconn.IsUpgrade(r):
@@ -37,7 +39,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Upgrade", "websocket")
 		w.Header().Set("Sec-WebSocket-Version", "13")
 		tell(w, http.StatusUpgradeRequired, "This address speaks WebSocket over HTTP/1.1 only.")
-	case r.RequestURI == pairAdminPath && !s.config.RemoteAdmin && (wsconn.Proxied(r.Header) || !s.ownName(r.Host)):
+	case r.RequestURI == pairAdminPath && !s.config.RemoteAdmin && (httpguard.Proxied(r.Header) || !local):
 		s.deps.Refuse(admission.Proxied, "")
 		tell(w, http.StatusForbidden, "")
 	case s.deps.Door.NoPhone():
@@ -58,32 +60,6 @@ func tell(w http.ResponseWriter, status int, line string) {
 	_, _ = w.Write([]byte(line)) // the peer may be gone
 }
 
-// hostAccepted takes a loopback name with our port, and what the desk accepts.
-func (s *Server) hostAccepted(host string) bool {
-	return s.ownName(host) || s.deps.Door.AcceptsHost(host)
-}
-
-// ownName reports whether host is a name of this machine for itself, with our
-// port. A request under another name came through a proxy, whether or not that
-// has left a mark.
-func (s *Server) ownName(host string) bool {
-	port := s.port.Load()
-	if port == nil {
-		return false
-	}
-	for _, name := range []string{"127.0.0.1", "localhost", "::1"} {
-		if strings.EqualFold(host, net.JoinHostPort(name, *port)) {
-			return true
-		}
-	}
-	return false
-}
-
-// originAccepted: phones send none; a page must be of an accepted host.
-func (s *Server) originAccepted(origins []string) bool {
-	return len(origins) == 0 || len(origins) == 1 && s.deps.Door.AcceptsOrigin(origins[0])
-}
-
 func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 	if !s.tracker.Reserve() {
 		tell(w, http.StatusServiceUnavailable, "Plexus has no place for this connection now.")
@@ -95,18 +71,10 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 		s.config.Log.Debug("an upgrade failed", "error", err)
 		return
 	}
-	target, peer := r.RequestURI, proxyPeer(r.Header)
+	target, peer := r.RequestURI, httpguard.ProxyPeer(r.Header)
 	// A goroutine of its own lets net/http's grown stack go; the tracker, which
 	// Shutdown waits for, has its place already.
 	go s.run(socket, target, peer)
-}
-
-// proxyPeer is who the proxy in front says is calling, or "".
-func proxyPeer(h http.Header) string {
-	if login := h.Get("Tailscale-User-Login"); login != "" {
-		return login
-	}
-	return h.Get("X-Forwarded-For")
 }
 
 // run serves one socket to its end.

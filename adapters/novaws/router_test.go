@@ -107,8 +107,7 @@ func TestK8_HostAndOrigin(t *testing.T) {
 	} {
 		d := newDesk()
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
-			port := "18787"
-			h.s.port.Store(&port)
+			h.local()
 			for _, target := range []string{clientPath, pairPath, pairAdminPath, "/x", "/healthz"} {
 				w := answerTo(h, func(r *http.Request) { // no upgrade, so that what is let through ends as 426 or 200
 					r.RequestURI, r.URL.Path, r.Host, r.Header = target, target, c.host, http.Header{}

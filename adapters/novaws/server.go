@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"plexus/adapters/httpguard"
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
 	"plexus/domain/pairing"
@@ -84,7 +85,7 @@ type Server struct {
 	shell   *wsconn.Server
 	tracker *wsconn.Tracker // the shell's
 	numbers atomic.Uint64
-	port    atomic.Pointer[string]
+	hosts   atomic.Pointer[httpguard.HostRule] // this machine's own names; nil until it serves
 
 	mu    sync.Mutex
 	place sessions.Place
@@ -112,9 +113,7 @@ func New(deps Deps, config Config) *Server {
 
 // Serve accepts connections on ln until Shutdown. It returns nil after one.
 func (s *Server) Serve(ln net.Listener) error {
-	if _, port, err := net.SplitHostPort(ln.Addr().String()); err == nil {
-		s.port.Store(&port)
-	}
+	s.hosts.Store(httpguard.LoopbackHosts(ln.Addr()))
 	if err := s.shell.Serve(ln); err != nil {
 		return fmt.Errorf("serve clients: %w", err)
 	}

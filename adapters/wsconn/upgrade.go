@@ -35,13 +35,3 @@ func validKey(keys []string) bool {
 	key, err := base64.StdEncoding.DecodeString(keys[0])
 	return err == nil && len(key) == 16
 }
-
-// Proxied reports whether a proxy has left its mark on the request.
-func Proxied(h http.Header) bool {
-	for name := range h {
-		if name == "Forwarded" || name == "Via" || strings.HasPrefix(name, "X-Forwarded-") || strings.HasPrefix(name, "Tailscale-") {
-			return true
-		}
-	}
-	return false
-}

@@ -37,7 +37,7 @@ const templates = "github.com/a-h/templ"
 // and a folder without a row fails: a new package is a decision.
 func table() []row {
 	leaf := "a leaf of the core takes values and gives values, so that every rule can be tested without a socket, a file or a clock"
-	driving := "a driving adapter calls the core and shares nothing with its siblings but the connection shell"
+	driving := "a driving adapter calls the core and shares nothing with its siblings but the connection shell and the checks of a request"
 	driven := "a driven adapter implements ports and knows no other adapter"
 	return []row{
 		{"domain/framing", nil, pureStd, nil, leaf},
@@ -67,10 +67,12 @@ func table() []row {
 			"contract suites know the contract, never an implementation"},
 		{"adapters/wsconn/...", []string{"domain/sessions", "domain/framing", "adapters/wsconn"}, anything, []string{wire},
 			"the connection shell knows frames and reasons, not what they are for"},
-		{"adapters/nervews", []string{"domain/...", "ports", "adapters/wsconn"}, anything, []string{wire}, driving},
+		{"adapters/httpguard", nil, []string{"net", "net/http", "slices", "strings"}, nil,
+			"what is checked of a request is the same for every listener; what a listener does about it is not known here"},
+		{"adapters/nervews", []string{"domain/...", "ports", "adapters/httpguard", "adapters/wsconn"}, anything, []string{wire}, driving},
 		{"adapters/nerveuds", []string{"domain/...", "ports", "adapters/wsconn", "adapters/nervews"}, anything,
 			[]string{"golang.org/x/sys"}, "the Unix socket runs the same session as the WebSocket, over a plain connection"},
-		{"adapters/novaws", []string{"domain/...", "ports", "adapters/wsconn"}, anything, []string{wire}, driving},
+		{"adapters/novaws", []string{"domain/...", "ports", "adapters/httpguard", "adapters/wsconn"}, anything, []string{wire}, driving},
 		{"adapters/nerveclient", []string{"domain/..."}, anything, []string{wire}, "a client must work without the host's code"},
 		{"adapters/novaclient", []string{"domain/..."}, anything, []string{wire}, "a client must work without the host's code"},
 		{"adapters/sqlite", []string{"domain/...", "ports", "sql", "adapters/sqlite/..."}, anything, []string{"modernc.org/sqlite"}, driven},
@@ -85,11 +87,11 @@ func table() []row {
 		{"adapters/adminapi", []string{"domain/...", "ports"}, anything, []string{"golang.org/x/sys"}, driving},
 		{"adapters/hostfiles", []string{"domain/admission", "domain/pairing", "domain/secret", "ports"}, anything, []string{"golang.org/x/sys"},
 			"files, locks and sockets of this machine know the token's type and its port, nothing else of the core"},
-		{"adapters/adminweb", []string{"domain/...", "ports", "web", "adapters/admindesk"}, anything, []string{templates},
+		{"adapters/adminweb", []string{"domain/...", "ports", "web", "adapters/admindesk", "adapters/httpguard"}, anything, []string{templates},
 			driving + "; the views of the personal host are a package of their own"},
 		{"adapters/admindesk", []string{"domain/...", "ports", "web"}, anything, []string{templates},
 			"views and forms of the personal host know neither sessions nor sockets: adapters/adminweb serves them"},
-		{"adapters/desktopws", []string{"domain/...", "ports", "adapters/wsconn"}, anything, nil,
+		{"adapters/desktopws", []string{"domain/...", "ports", "adapters/httpguard", "adapters/wsconn"}, anything, nil,
 			driving + ", which it needs for the page's WebSocket"},
 		{"adapters/tailscale", nil, anything, nil, "a tool of the machine is asked in its own words; nothing of the core is needed for that"},
 		{"adapters/qr", nil, anything, []string{"github.com/skip2/go-qrcode"}, "a drawing of a text knows nothing of what the text is for"},

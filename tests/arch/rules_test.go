@@ -298,7 +298,7 @@ func insecure(s source) []string {
 	names := imports(s)
 	judges := anyNode(s.file, func(n ast.Node) bool {
 		sel, ok := n.(*ast.SelectorExpr)
-		return ok && (sel.Sel.Name == "ClassifyOrigin" || sel.Sel.Name == "Admit" || sel.Sel.Name == "AcceptsOrigin")
+		return ok && (sel.Sel.Name == "ClassifyOrigin" || sel.Sel.Name == "Admit" || sel.Sel.Name == "AcceptsOrigin" || sel.Sel.Name == "SameOrigin")
 	})
 	return inspect(s, func(n ast.Node) string {
 		if id, ok := n.(*ast.Ident); ok && id.Name == "InsecureSkipVerify" && s.path != "adapters/wsconn/socket.go" {
