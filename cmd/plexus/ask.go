@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plexus/adapters/nerveclient"
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/answers"
 	"plexus/domain/framing"
 	"plexus/domain/text"
@@ -24,9 +25,9 @@ const maxResultsAsked = 5
 // there was has been printed.
 var errNoAnswer = errors.New("there is no complete answer")
 
-func ask(ctx context.Context, p *program, args []string) error {
-	fs := p.flags(`ask [flags] "question"`, askNotes)
-	dataDir := p.addDataDir(fs)
+func ask(ctx context.Context, env cli.Env, args []string) error {
+	fs := cli.NewFlags(`ask [flags] "question"`, askNotes)
+	dataDir := fs.DataDir(env)
 	var q framing.SearchQuery
 	fs.StringVar(&q.Context.URL, "url", "", "address of the `page` that the question is about")
 	fs.StringVar(&q.Context.Title, "title", "", "`title` of that page")
@@ -35,31 +36,31 @@ func ask(ctx context.Context, p *program, args []string) error {
 	fs.IntVar(&q.MaxResults, "max-results", maxResultsAsked, fmt.Sprintf("`number` of results, 1 to %d", framing.MaxResults))
 	noSearch := fs.Bool("no-search", false, "answer from the page alone")
 	asJSON := fs.Bool("json", false, "print one JSON object when everything is there")
-	words, err := p.parse(fs, args)
+	words, err := fs.Parse(env, args)
 	if err != nil {
 		return err
 	}
 	q.Query, q.Search = strings.TrimSpace(strings.Join(words, " ")), !*noSearch
 	switch {
 	case q.Query == "":
-		return usagef(`ask what? Like this: plexus ask "your question"`)
+		return cli.Usagef(`ask what? Like this: plexus ask "your question"`)
 	case q.MaxResults < 1 || q.MaxResults > framing.MaxResults:
-		return usagef("--max-results has to be a number from 1 to %d", framing.MaxResults)
+		return cli.Usagef("--max-results has to be a number from 1 to %d", framing.MaxResults)
 	}
 	dir, err := dataDir()
 	if err != nil {
 		return err
 	}
-	return p.askHost(ctx, dir, q, *asJSON)
+	return askHost(ctx, env, dir, q, *asJSON)
 }
 
-func (p *program) askHost(ctx context.Context, dataDir string, q framing.SearchQuery, asJSON bool) error {
-	client, err := p.dialNerve(ctx, dataDir)
+func askHost(ctx context.Context, env cli.Env, dataDir string, q framing.SearchQuery, asJSON bool) error {
+	client, err := dialNerve(ctx, env, dataDir)
 	if err != nil {
 		return err
 	}
 	defer client.Close() // the answer is there, or its error
-	out := newPrinter(p.stdout)
+	out := newPrinter(env.Stdout)
 	if asJSON {
 		out = newPrinter(io.Discard)
 	}
@@ -76,7 +77,7 @@ func (p *program) askHost(ctx context.Context, dataDir string, q framing.SearchQ
 	}
 	out.end()
 	if asJSON {
-		if err := writeJSON(p.stdout, out.answer, ""); err != nil {
+		if err := cli.WriteJSON(env.Stdout, out.answer, ""); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/sqlite"
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/pairing"
 	"plexus/domain/text"
 )
@@ -24,16 +25,16 @@ extensions that were thrown out since, or that the present database does not kno
 stay out, unless --readmit names the ID of the phone; browsers have to sign in to
 the page again.`
 
-func backup(ctx context.Context, p *program, args []string) error {
-	fs := p.flags("backup FILE", backupNotes)
-	dir, file, err := p.oneFile(fs, args)
+func backup(ctx context.Context, env cli.Env, args []string) error {
+	fs := cli.NewFlags("backup FILE", backupNotes)
+	dir, file, err := oneFile(env, fs, args)
 	if err != nil {
 		return err
 	}
 	if err := sqlite.Backup(ctx, filepath.Join(dir, hostfiles.DatabaseName), file); err != nil {
 		return whyNoBackup(file, err)
 	}
-	p.outf("%s is a copy of the database. It holds pages and conversations in clear.\n", text.Printable(file))
+	env.Printf("%s is a copy of the database. It holds pages and conversations in clear.\n", text.Printable(file))
 	return nil
 }
 
@@ -48,14 +49,14 @@ func whyNoBackup(file string, err error) error {
 }
 
 // oneFile parses a command that takes one file, whose full path it gives.
-func (p *program) oneFile(fs *flagSet, args []string) (dir, file string, err error) {
-	dataDir := p.addDataDir(fs)
-	words, err := p.parse(fs, args)
+func oneFile(env cli.Env, fs *cli.FlagSet, args []string) (dir, file string, err error) {
+	dataDir := fs.DataDir(env)
+	words, err := fs.Parse(env, args)
 	if err != nil {
 		return "", "", err
 	}
 	if len(words) != 1 || words[0] == "" {
-		return "", "", usagef("usage: plexus %s", fs.usage)
+		return "", "", cli.Usagef("usage: plexus %s", fs.Usage)
 	}
 	if file, err = filepath.Abs(words[0]); err != nil {
 		return "", "", fmt.Errorf("finding the file: %w", err)
@@ -64,15 +65,15 @@ func (p *program) oneFile(fs *flagSet, args []string) (dir, file string, err err
 	return dir, file, err
 }
 
-func restore(ctx context.Context, p *program, args []string) (err error) {
-	fs := p.flags("restore FILE [--readmit ID]", restoreNotes)
+func restore(ctx context.Context, env cli.Env, args []string) (err error) {
+	fs := cli.NewFlags("restore FILE [--readmit ID]", restoreNotes)
 	var readmit []pairing.DeviceID
 	fs.Func("readmit", "`ID` of a phone that comes back although it was thrown out or is not known now; may be given several times", func(s string) error {
 		id, err := pairing.ParseDeviceID(s)
 		readmit = append(readmit, id)
 		return err
 	})
-	dir, file, err := p.oneFile(fs, args)
+	dir, file, err := oneFile(env, fs, args)
 	if err != nil {
 		return err
 	}
@@ -95,26 +96,26 @@ func restore(ctx context.Context, p *program, args []string) (err error) {
 	if err != nil {
 		return fmt.Errorf("%w. Nothing was changed", err)
 	}
-	p.tellRestored(file, done)
+	tellRestored(env, file, done)
 	return nil
 }
 
-func (p *program) tellRestored(file string, done sqlite.Restored) {
-	p.outf("The database is that of %s now.\n", text.Printable(file))
+func tellRestored(env cli.Env, file string, done sqlite.Restored) {
+	env.Printf("The database is that of %s now.\n", text.Printable(file))
 	if done.Kept != "" {
-		p.outf("The one before it is kept as %s.\n", text.Printable(done.Kept))
+		env.Printf("The one before it is kept as %s.\n", text.Printable(done.Kept))
 	}
 	for _, d := range done.Devices {
-		p.outf("Let in again: %s (%s)\n", text.Printable(d.Name), d.ID)
+		env.Printf("Let in again: %s (%s)\n", text.Printable(d.Name), d.ID)
 	}
 	for _, d := range done.Dropped {
-		p.outf("Left out: %s (%s)\n", text.Printable(d.Name), d.ID)
+		env.Printf("Left out: %s (%s)\n", text.Printable(d.Name), d.ID)
 	}
 	if done.Barred > 0 {
-		p.outf("%d %s left out: removed since, or not known now. When it knocks it can be allowed again.\n", done.Barred, plural(done.Barred, "extension is", "extensions are"))
+		env.Printf("%s left out: removed since, or not known now. When it knocks it can be allowed again.\n", cli.Counted(done.Barred, "extension is", "extensions are"))
 	}
 	if len(done.Dropped) > 0 {
-		p.outf("What is left out was thrown out or is not known now. It can be paired again, or brought back with --readmit ID.\n")
+		env.Printf("What is left out was thrown out or is not known now. It can be paired again, or brought back with --readmit ID.\n")
 	}
 }
 

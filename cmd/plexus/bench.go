@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plexus/cmd/plexus/bench"
+	"plexus/cmd/plexus/cli"
 )
 
 const benchUsage = "bench [--quick] [--soak DURATION] [--json] | --live"
@@ -20,14 +21,14 @@ and bare sockets beside it in the same run; a running host is not touched.
 // benchChild is the hidden word with which bench starts its own children.
 const benchChild = "bench-child"
 
-func benchmark(ctx context.Context, p *program, args []string) error {
-	fs := p.flags(benchUsage, benchNotes)
-	dataDir := p.addDataDir(fs)
+func benchmark(ctx context.Context, env cli.Env, args []string) error {
+	fs := cli.NewFlags(benchUsage, benchNotes)
+	dataDir := fs.DataDir(env)
 	quick := fs.Bool("quick", false, "take a tenth of the samples")
 	soak := fs.Duration("soak", 0, "then ask, cancel and reconnect 200 times a second for this `duration`")
 	live := fs.Bool("live", false, "measure the Ping of the running host")
 	asJSON := fs.Bool("json", false, "print JSON")
-	if err := p.parseNone(fs, args); err != nil {
+	if err := fs.ParseNone(env, args); err != nil {
 		return err
 	}
 	if *live {
@@ -35,7 +36,7 @@ func benchmark(ctx context.Context, p *program, args []string) error {
 		if err != nil {
 			return err
 		}
-		return p.benchLive(ctx, dir, *asJSON)
+		return benchLive(ctx, env, dir, *asJSON)
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -49,24 +50,24 @@ func benchmark(ctx context.Context, p *program, args []string) error {
 		options.Divide = 10
 	}
 	progress := io.Discard // a line that is written over is for terminals
-	if isTerminal(p.stderr) {
-		progress = p.stderr
+	if cli.IsTerminal(env.Stderr) {
+		progress = env.Stderr
 	}
-	return bench.Run(ctx, options, p.stdout, progress)
+	return bench.Run(ctx, options, env.Stdout, progress)
 }
 
-func (p *program) benchLive(ctx context.Context, dir string, asJSON bool) error {
-	client, err := p.dialNerve(ctx, dir)
+func benchLive(ctx context.Context, env cli.Env, dir string, asJSON bool) error {
+	client, err := dialNerve(ctx, env, dir)
 	if err != nil {
 		return err
 	}
-	err = bench.Live(ctx, func(ctx context.Context) error { return client.Ping(ctx, nil) }, time.Now, p.stdout, asJSON)
+	err = bench.Live(ctx, func(ctx context.Context) error { return client.Ping(ctx, nil) }, time.Now, env.Stdout, asJSON)
 	return errors.Join(err, client.Close())
 }
 
-func runBenchChild(ctx context.Context, p *program, args []string) error {
+func runBenchChild(ctx context.Context, env cli.Env, args []string) error {
 	if len(args) != 1 || args[0] != bench.KindHost && args[0] != bench.KindFloor {
-		return usagef("%s is started by plexus bench alone.", benchChild)
+		return cli.Usagef("%s is started by plexus bench alone.", benchChild)
 	}
-	return bench.RunChild(ctx, args[0], os.Stdin, p.stdout)
+	return bench.RunChild(ctx, args[0], env.Stdin, env.Stdout)
 }

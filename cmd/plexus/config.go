@@ -16,6 +16,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"plexus/adapters/hostfiles"
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/admission"
 	"plexus/domain/conversations"
 )
@@ -99,14 +100,14 @@ const (
 )
 
 // defaults of one machine and its environment.
-func (p *program) defaults(dataDir string) (config, error) {
-	tokenFile, err := p.places().NerveToken()
+func defaults(env cli.Env, dataDir string) (config, error) {
+	tokenFile, err := env.Places().NerveToken()
 	return config{
-		language:       p.defaultLanguage(),
+		language:       defaultLanguage(env),
 		adminAddr:      defaultAdminAddr(),
 		nerveAddr:      defaultNerveAddr(),
 		clientAddr:     defaultClientAddr(),
-		nerveSocket:    p.places().NerveSocket(dataDir),
+		nerveSocket:    env.Places().NerveSocket(dataDir),
 		nerveTokenFile: tokenFile,
 		logFormat:      "text",
 		logLevel:       "info",
@@ -121,9 +122,9 @@ func (p *program) defaults(dataDir string) (config, error) {
 }
 
 // defaultLanguage reads the locale; a machine without one gets Chinese.
-func (p *program) defaultLanguage() string {
+func defaultLanguage(env cli.Env) string {
 	for _, name := range []string{"PROMPT_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"} {
-		locale, _, _ := strings.Cut(p.getenv(name), ".")
+		locale, _, _ := strings.Cut(env.Getenv(name), ".")
 		switch {
 		case locale == "":
 			continue
@@ -137,20 +138,20 @@ func (p *program) defaultLanguage() string {
 
 // loadConfig reads every setting and the key files. It reports every problem at
 // once and logs nothing; warnings are for the log.
-func (p *program) loadConfig(src sources) (c config, warnings []string, err error) {
-	c, problems := p.readSettings(src)
-	warnings, more := p.readSecrets(&c)
+func loadConfig(env cli.Env, src sources) (c config, warnings []string, err error) {
+	c, problems := readSettings(env, src)
+	warnings, more := readSecrets(env, &c)
 	problems = append(problems, more...)
 	problems = append(problems, c.contradictions()...)
-	warnings = append(warnings, p.unknownVariables()...)
+	warnings = append(warnings, unknownVariables(env)...)
 	return c, warnings, errors.Join(problems...)
 }
 
 // readSettings puts flags over environment over file over defaults.
-func (p *program) readSettings(src sources) (config, []error) {
-	c, noHome := p.defaults(src.dataDir)
-	problems := p.readFile(&c, src)
-	problems = append(problems, p.readEnvironment(&c)...)
+func readSettings(env cli.Env, src sources) (config, []error) {
+	c, noHome := defaults(env, src.dataDir)
+	problems := readFile(env, &c, src)
+	problems = append(problems, readEnvironment(env, &c)...)
 	for _, s := range settings() {
 		problems = append(problems, apply(&c, s, "--"+s.flag, src.flags[s.flag])...)
 	}
@@ -189,7 +190,7 @@ func (c *config) emptyList(key string) {
 	}
 }
 
-func (p *program) readFile(c *config, src sources) []error {
+func readFile(env cli.Env, c *config, src sources) []error {
 	b, err := readConfigFile(src.file)
 	if errors.Is(err, fs.ErrNotExist) && !src.named {
 		return nil
@@ -281,10 +282,10 @@ func (k kind) texts(value any) ([]string, error) {
 	return nil, fmt.Errorf("has to be %s", k)
 }
 
-func (p *program) readEnvironment(c *config) []error {
+func readEnvironment(env cli.Env, c *config) []error {
 	var problems []error
 	for _, s := range settings() {
-		value := p.getenv(s.env())
+		value := env.Getenv(s.env())
 		if value == "" {
 			continue
 		}
@@ -298,7 +299,7 @@ func (p *program) readEnvironment(c *config) []error {
 		problems = append(problems, apply(c, s, s.env(), values)...)
 	}
 	// The name under which existing extensions of NERVE tell their ID.
-	if id := p.getenv("ANVESHA_EXTENSION_ID"); id != "" {
+	if id := env.Getenv("ANVESHA_EXTENSION_ID"); id != "" {
 		if err := addOrigin(c, "chrome-extension://"+id); err != nil {
 			problems = append(problems, fmt.Errorf("ANVESHA_EXTENSION_ID %w", err))
 		}
@@ -314,7 +315,7 @@ const (
 	recognizerKeyVariable = "PLEXUS_RECOGNIZER_API_KEY"
 )
 
-func (p *program) readSecrets(c *config) (warnings []string, problems []error) {
+func readSecrets(env cli.Env, c *config) (warnings []string, problems []error) {
 	for _, one := range []struct {
 		variable, key, file string
 		secret              *admission.Secret
@@ -323,7 +324,7 @@ func (p *program) readSecrets(c *config) (warnings []string, problems []error) {
 		{modelKeyVariable, "model.api_key_file", c.modelKeyFile, &c.modelKey},
 		{recognizerKeyVariable, "recognizer.api_key_file", c.recognizer.keyFile, &c.recognizer.key},
 	} {
-		value := p.getenv(one.variable)
+		value := env.Getenv(one.variable)
 		switch {
 		case value != "" && one.file != "":
 			problems = append(problems, fmt.Errorf("%s is set, and a file with the key too: leave one of them out", one.variable))
@@ -363,13 +364,13 @@ func (c *config) contradictions() []error {
 
 // unknownVariables finds PLEXUS_ names that nothing reads. They are not errors:
 // the environment is shared with other programs.
-func (p *program) unknownVariables() []string {
+func unknownVariables(env cli.Env) []string {
 	known := []string{"PLEXUS_DATA_DIR", "PLEXUS_CONFIG", "PLEXUS_READY_FILE", "PLEXUS_OPEN_BROWSER", searchKeyVariable, modelKeyVariable, recognizerKeyVariable}
 	for _, s := range settings() {
 		known = append(known, s.env())
 	}
 	var warnings []string
-	for _, entry := range p.environ {
+	for _, entry := range env.Environ {
 		name, _, _ := strings.Cut(entry, "=")
 		if strings.HasPrefix(name, "PLEXUS_") && !slices.Contains(known, name) {
 			warnings = append(warnings, fmt.Sprintf("the environment variable %s is not known and was ignored", name))
@@ -379,15 +380,15 @@ func (p *program) unknownVariables() []string {
 }
 
 // configFile finds the configuration: flag, environment, default.
-func (p *program) configFile(given string) (path string, named bool, err error) {
+func configFile(env cli.Env, given string) (path string, named bool, err error) {
 	if given == "" {
-		given = p.getenv("PLEXUS_CONFIG")
+		given = env.Getenv("PLEXUS_CONFIG")
 	}
 	if given != "" {
 		path, err = filepath.Abs(given)
 		return path, true, err
 	}
-	path, err = p.places().ConfigFile()
+	path, err = env.Places().ConfigFile()
 	if err != nil {
 		err = fmt.Errorf("%w: set HOME, or name the file with --config", err)
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+
+	"plexus/cmd/plexus/cli"
 )
 
 // load reads one configuration file under an environment and flags.
@@ -22,8 +24,7 @@ func load(t *testing.T, file string, environ []string, flags map[string][]string
 		t.Fatal(err)
 	}
 	environ = append(base, environ...)
-	p := &program{getenv: lookup(environ), environ: environ, stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
-	return p.loadConfig(sources{file: path, named: true, flags: flags, dataDir: dir})
+	return loadConfig(cli.Env{Environ: environ}, sources{file: path, named: true, flags: flags, dataDir: dir})
 }
 
 func TestConfig_DefaultsWithNothing(t *testing.T) {
@@ -241,8 +242,7 @@ func TestConfig_FileThatIsNone(t *testing.T) {
 		t.Errorf("a file without end: %v", err)
 	}
 	for _, where := range []string{t.TempDir(), filepath.Join(t.TempDir(), "missing")} {
-		p := &program{getenv: lookup(nil)}
-		if _, problems := p.readSettings(sources{file: where, named: true}); len(problems) == 0 || !strings.Contains(problems[0].Error(), where) {
+		if _, problems := readSettings(cli.Env{}, sources{file: where, named: true}); len(problems) == 0 || !strings.Contains(problems[0].Error(), where) {
 			t.Errorf("%s: %v", where, problems)
 		}
 	}
@@ -301,8 +301,7 @@ func TestConfig_Language(t *testing.T) {
 		"": "zh-CN", "LANG=C": "zh-CN", "LANG=POSIX": "zh-CN", "LANG=zh_TW.UTF-8": "zh-CN", "LANG=en_US.UTF-8": "en", "LANG=de_DE": "en",
 		"PROMPT_LANGUAGE=zh-CN LANG=en_US": "zh-CN", "LC_ALL=en_GB LANG=zh_CN": "en",
 	} {
-		p := &program{getenv: lookup(strings.Fields(environ))}
-		if got := p.defaultLanguage(); got != want {
+		if got := defaultLanguage(cli.Env{Environ: strings.Fields(environ)}); got != want {
 			t.Errorf("%q: %s, want %s", environ, got, want)
 		}
 	}

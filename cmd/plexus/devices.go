@@ -11,6 +11,7 @@ import (
 	"plexus/adapters/adminapi"
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/sqlite"
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/pairing"
 	"plexus/domain/text"
 	"plexus/ports"
@@ -23,12 +24,12 @@ and its token is never let in again, also not from a backup. ID is the one of th
 list, or the beginning of it. reset drops every phone, for a database that belongs
 to another master token or cannot be read; no host may run meanwhile.`
 
-func devices(ctx context.Context, p *program, args []string) error {
-	fs := p.flags(devicesUsage, devicesNotes)
-	dataDir := p.addDataDir(fs)
+func devices(ctx context.Context, env cli.Env, args []string) error {
+	fs := cli.NewFlags(devicesUsage, devicesNotes)
+	dataDir := fs.DataDir(env)
 	asJSON := fs.Bool("json", false, "print JSON")
 	yes := fs.Bool("yes", false, "with reset: do it without asking")
-	words, err := p.parse(fs, args)
+	words, err := fs.Parse(env, args)
 	if err != nil {
 		return err
 	}
@@ -38,32 +39,32 @@ func devices(ctx context.Context, p *program, args []string) error {
 	}
 	switch verb := strings.Join(words[:min(1, len(words))], ""); {
 	case verb == "list" && len(words) == 1:
-		return p.listDevices(ctx, dir, *asJSON)
+		return listDevices(ctx, env, dir, *asJSON)
 	case verb == "revoke" && len(words) == 2:
-		return p.revokeDevice(ctx, dir, words[1], *asJSON)
+		return revokeDevice(ctx, env, dir, words[1], *asJSON)
 	case verb == "reset" && len(words) == 1 && !*yes:
-		return usagef("reset drops every phone, and each has to be paired again. If that is meant: plexus devices reset --yes")
+		return cli.Usagef("reset drops every phone, and each has to be paired again. If that is meant: plexus devices reset --yes")
 	case verb == "reset" && len(words) == 1:
-		return p.resetDevices(ctx, dir)
+		return resetDevices(ctx, env, dir)
 	}
-	return usagef("usage: plexus %s", devicesUsage)
+	return cli.Usagef("usage: plexus %s", devicesUsage)
 }
 
-func (p *program) listDevices(ctx context.Context, dir string, asJSON bool) error {
+func listDevices(ctx context.Context, env cli.Env, dir string, asJSON bool) error {
 	rows, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) ([]adminapi.Device, error) { return c.Devices(ctx) })
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		return p.printJSON(rows)
+		return env.PrintJSON(rows)
 	}
 	if len(rows) == 0 {
-		p.outf("No phone is paired. To pair one: plexus pair\n")
+		env.Printf("No phone is paired. To pair one: plexus pair\n")
 		return nil
 	}
-	p.outf("%-36s  %-16s  %-16s  %s\n", "ID", "PAIRED", "LAST SEEN", "NAME")
+	env.Printf("%-36s  %-16s  %-16s  %s\n", "ID", "PAIRED", "LAST SEEN", "NAME")
 	for _, d := range rows {
-		p.outf("%-36s  %-16s  %-16s  %s\n", d.ID, minute(d.CreatedAt), visit(d), text.Printable(d.Name))
+		env.Printf("%-36s  %-16s  %-16s  %s\n", d.ID, minute(d.CreatedAt), visit(d), text.Printable(d.Name))
 	}
 	return nil
 }
@@ -81,7 +82,7 @@ func visit(d adminapi.Device) string {
 	return minute(*d.LastSeenAt)
 }
 
-func (p *program) revokeDevice(ctx context.Context, dir, which string, asJSON bool) error {
+func revokeDevice(ctx context.Context, env cli.Env, dir, which string, asJSON bool) error {
 	row, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (adminapi.Device, error) {
 		rows, err := c.Devices(ctx)
 		if err != nil {
@@ -99,9 +100,9 @@ func (p *program) revokeDevice(ctx context.Context, dir, which string, asJSON bo
 	case err != nil:
 		return err
 	case asJSON:
-		return p.printJSON(row)
+		return env.PrintJSON(row)
 	}
-	p.outf("%s is thrown out: its connection is closed and its token is void.\n", text.Printable(row.Name))
+	env.Printf("%s is thrown out: its connection is closed and its token is void.\n", text.Printable(row.Name))
 	return nil
 }
 
@@ -114,7 +115,7 @@ func pickDevice(rows []adminapi.Device, which string) (found adminapi.Device, er
 			continue
 		}
 		if err == nil {
-			return found, usagef("several phones have an ID that begins with %s; give more of it", which)
+			return found, cli.Usagef("several phones have an ID that begins with %s; give more of it", which)
 		}
 		found, err = row, nil
 	}
@@ -123,7 +124,7 @@ func pickDevice(rows []adminapi.Device, which string) (found adminapi.Device, er
 
 // resetDevices binds an empty list to the master token, over a database that
 // need not be readable.
-func (p *program) resetDevices(ctx context.Context, dir string) (err error) {
+func resetDevices(ctx context.Context, env cli.Env, dir string) (err error) {
 	lock, err := ownDirectory(ctx, dir)
 	if err != nil {
 		return err
@@ -143,13 +144,13 @@ func (p *program) resetDevices(ctx context.Context, dir string) (err error) {
 		if _, err := resetDatabase(ctx, path, master.Hash()); err != nil {
 			return err
 		}
-		p.outf("The database could not be read. It is now %s, and a new one is in its place.\nLost are the phones, the extensions that were allowed, the page index and what was set on the page.\n", aside)
+		env.Printf("The database could not be read. It is now %s, and a new one is in its place.\nLost are the phones, the extensions that were allowed, the page index and what was set on the page.\n", aside)
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("%w%s", err, databaseAdvice(err))
 	}
-	p.outf("%d %s dropped. Each has to be paired again: plexus pair\n", dropped, plural(dropped, "phone is", "phones are"))
+	env.Printf("%s dropped. Each has to be paired again: plexus pair\n", cli.Counted(dropped, "phone is", "phones are"))
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"plexus/adapters/adminapi"
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/tailscale"
+	"plexus/cmd/plexus/cli"
 	"plexus/cmd/plexus/doctor"
 	"plexus/domain/pairing"
 	"plexus/domain/text"
@@ -26,20 +27,20 @@ what to do about each fault. A host need not run, but then less can be seen.`
 // errFaults: the findings have been printed.
 var errFaults = errors.New("something has to be mended; see above")
 
-func diagnose(ctx context.Context, p *program, args []string) error {
-	fs := p.flags("doctor [--ca-file FILE] [--json]", doctorNotes)
-	dataDir := p.addDataDir(fs)
+func diagnose(ctx context.Context, env cli.Env, args []string) error {
+	fs := cli.NewFlags("doctor [--ca-file FILE] [--json]", doctorNotes)
+	dataDir := fs.DataDir(env)
 	configPath := fs.String("config", "", "configuration `file` (PLEXUS_CONFIG)")
 	caFile := fs.String("ca-file", "", "PEM `file` of the certificate authorities to trust, instead of the system's")
 	asJSON := fs.Bool("json", false, "print JSON")
-	if err := p.parseNone(fs, args); err != nil {
+	if err := fs.ParseNone(env, args); err != nil {
 		return err
 	}
 	dir, err := dataDir()
 	if err != nil {
 		return err
 	}
-	subject, err := p.subject(ctx, dir, *configPath)
+	subject, err := subject(ctx, env, dir, *configPath)
 	if err != nil {
 		return err
 	}
@@ -52,13 +53,13 @@ func diagnose(ctx context.Context, p *program, args []string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return p.tellFindings(findings, *asJSON)
+	return tellFindings(env, findings, *asJSON)
 }
 
 // subject gathers what is known of the host: from itself where it runs, else from
 // the configuration.
-func (p *program) subject(ctx context.Context, dir, configPath string) (doctor.Subject, error) {
-	cfg, err := p.settingsOf(dir, configPath)
+func subject(ctx context.Context, env cli.Env, dir, configPath string) (doctor.Subject, error) {
+	cfg, err := settingsOf(env, dir, configPath)
 	if err != nil {
 		return doctor.Subject{}, err
 	}
@@ -72,12 +73,12 @@ func (p *program) subject(ctx context.Context, dir, configPath string) (doctor.S
 		},
 		Client: cfg.clientAddr, Local: []string{cfg.adminAddr.String(), cfg.nerveAddr.String()},
 	}
-	if p.unixSockets {
+	if env.UnixSockets {
 		s.Sockets = []string{in(hostfiles.AdminSocketName), cfg.nerveSocket}
 	}
 	public := cfg.publicURL
 	if s.Running, _, err = hostfiles.HostRuns(dir); err == nil && s.Running {
-		public = p.askForSubject(ctx, dir, &s, public)
+		public = askForSubject(ctx, env, dir, &s, public)
 	}
 	if public != "" {
 		if s.Server, err = pairing.ParseServer(public); err != nil {
@@ -85,9 +86,9 @@ func (p *program) subject(ctx context.Context, dir, configPath string) (doctor.S
 		}
 	}
 	if !s.Running {
-		s.Speech = p.speechOf(ctx, cfg)
+		s.Speech = speechOf(ctx, env, cfg)
 	}
-	if tool, err := tailscale.Find(p.environ); err == nil {
+	if tool, err := tailscale.Find(env.Environ); err == nil {
 		s.Tailscale = tool
 	}
 	return s, nil
@@ -95,7 +96,7 @@ func (p *program) subject(ctx context.Context, dir, configPath string) (doctor.S
 
 // askForSubject takes the addresses that are really open. A host that does not
 // answer is found out by the steps.
-func (p *program) askForSubject(ctx context.Context, dir string, s *doctor.Subject, public string) string {
+func askForSubject(ctx context.Context, env cli.Env, dir string, s *doctor.Subject, public string) string {
 	if run, err := hostfiles.ReadRun(dir); err == nil {
 		if addr, err := netip.ParseAddrPort(run.Client); err == nil {
 			s.Client = addr
@@ -115,8 +116,8 @@ func (p *program) askForSubject(ctx context.Context, dir string, s *doctor.Subje
 
 // speechOf looks at model and recogniser as a host with this configuration
 // would. A configuration with faults gives nil.
-func (p *program) speechOf(ctx context.Context, cfg config) *doctor.Speech {
-	if _, problems := p.readSecrets(&cfg); len(problems) > 0 {
+func speechOf(ctx context.Context, env cli.Env, cfg config) *doctor.Speech {
+	if _, problems := readSecrets(env, &cfg); len(problems) > 0 {
 		return nil
 	}
 	services, err := buildServices(cfg, slog.New(slog.DiscardHandler))
@@ -124,7 +125,7 @@ func (p *program) speechOf(ctx context.Context, cfg config) *doctor.Speech {
 	if err != nil {
 		return nil
 	}
-	i := &instance{program: p, opts: serveOptions{config: cfg}, services: services}
+	i := &instance{env: env, opts: serveOptions{config: cfg}, services: services}
 	return speech(i.modelStatus(ctx, host.Failure{}), i.recognizerStatus(ctx))
 }
 
@@ -136,20 +137,20 @@ func speech(m adminapi.Model, r adminapi.Recognizer) *doctor.Speech {
 	return s
 }
 
-func (p *program) tellFindings(findings []doctor.Finding, asJSON bool) error {
+func tellFindings(env cli.Env, findings []doctor.Finding, asJSON bool) error {
 	faulty := false
 	for _, f := range findings {
 		faulty = faulty || f.Level == doctor.Fault
 	}
 	if asJSON {
-		if err := p.printJSON(findings); err != nil {
+		if err := env.PrintJSON(findings); err != nil {
 			return err
 		}
 	} else {
 		for _, f := range findings {
-			p.outf("%-8s %-16s %s\n", f.Level, f.Check, text.Printable(f.Detail))
+			env.Printf("%-8s %-16s %s\n", f.Level, f.Check, text.Printable(f.Detail))
 			if f.Advice != "" {
-				p.outf("%s%s\n", strings.Repeat(" ", 26), text.Printable(f.Advice))
+				env.Printf("%s%s\n", strings.Repeat(" ", 26), text.Printable(f.Advice))
 			}
 		}
 	}

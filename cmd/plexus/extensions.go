@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"plexus/adapters/adminapi"
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/admission"
 	"plexus/domain/text"
 	"plexus/ports"
@@ -23,12 +23,12 @@ deleted and its next knock waits like a first one. Digits name a row that waits 
 was removed, as its panel shows them. Any row can be named by the ID of the list, or
 by its origin where no other has it.`
 
-func extensions(ctx context.Context, p *program, args []string) error {
-	fs := p.flags(extensionsUsage, extensionsNotes)
-	dataDir := p.addDataDir(fs)
+func extensions(ctx context.Context, env cli.Env, args []string) error {
+	fs := cli.NewFlags(extensionsUsage, extensionsNotes)
+	dataDir := fs.DataDir(env)
 	asJSON := fs.Bool("json", false, "print JSON")
 	forget := fs.Bool("forget", false, "with remove: delete the row instead of blocking it")
-	words, err := p.parse(fs, args)
+	words, err := fs.Parse(env, args)
 	if err != nil {
 		return err
 	}
@@ -38,15 +38,15 @@ func extensions(ctx context.Context, p *program, args []string) error {
 	}
 	switch verb := strings.Join(words[:min(1, len(words))], ""); {
 	case verb == "list" && len(words) == 1:
-		return p.listExtensions(ctx, dir, *asJSON)
+		return listExtensions(ctx, env, dir, *asJSON)
 	case verb == "allow" && len(words) == 2 && !*forget:
-		return p.changeExtension(ctx, dir, words[1], *asJSON, allowed, (*adminapi.Client).AllowExtension)
+		return changeExtension(ctx, env, dir, words[1], *asJSON, allowed, (*adminapi.Client).AllowExtension)
 	case verb == "remove" && len(words) == 2 && !*forget:
-		return p.changeExtension(ctx, dir, words[1], *asJSON, removed, (*adminapi.Client).RemoveExtension)
+		return changeExtension(ctx, env, dir, words[1], *asJSON, removed, (*adminapi.Client).RemoveExtension)
 	case verb == "remove" && len(words) == 2:
-		return p.changeExtension(ctx, dir, words[1], *asJSON, forgotten, forgetExtension)
+		return changeExtension(ctx, env, dir, words[1], *asJSON, forgotten, forgetExtension)
 	}
-	return usagef("usage: plexus %s", extensionsUsage)
+	return cli.Usagef("usage: plexus %s", extensionsUsage)
 }
 
 // What is printed after a change; %s is the extension.
@@ -56,7 +56,7 @@ const (
 	forgotten = "%s is forgotten: its connections are closed, and its next knock waits like a first one.\n"
 )
 
-func (p *program) listExtensions(ctx context.Context, dir string, asJSON bool) error {
+func listExtensions(ctx context.Context, env cli.Env, dir string, asJSON bool) error {
 	rows, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) ([]adminapi.Extension, error) {
 		return c.Extensions(ctx)
 	})
@@ -64,35 +64,35 @@ func (p *program) listExtensions(ctx context.Context, dir string, asJSON bool) e
 		return err
 	}
 	if asJSON {
-		return p.printJSON(rows)
+		return env.PrintJSON(rows)
 	}
 	if len(rows) == 0 {
-		p.outf("No extension has knocked yet. Load the one in web/extension and open its panel.\n")
+		env.Printf("No extension has knocked yet. Load the one in web/extension and open its panel.\n")
 		return nil
 	}
-	p.printExtensions(rows)
+	printExtensions(env, rows)
 	return nil
 }
 
-func (p *program) printExtensions(rows []adminapi.Extension) {
+func printExtensions(env cli.Env, rows []adminapi.Extension) {
 	waiting := false
-	p.outf("%4s  %-6s  %-8s  %-16s  %s\n", "ID", "DIGITS", "STATE", "LAST SEEN", "ORIGIN")
+	env.Printf("%4s  %-6s  %-8s  %-16s  %s\n", "ID", "DIGITS", "STATE", "LAST SEEN", "ORIGIN")
 	for _, row := range rows {
 		waiting = waiting || row.State == string(admission.Waiting)
 		digits := row.Digits
 		if digits == "" {
 			digits = "-"
 		}
-		p.outf("%4d  %-6s  %-8s  %-16s  %s\n", row.ID, digits, row.State, row.LastSeen.Local().Format("2006-01-02 15:04"), text.Printable(row.Origin))
+		env.Printf("%4d  %-6s  %-8s  %-16s  %s\n", row.ID, digits, row.State, row.LastSeen.Local().Format("2006-01-02 15:04"), text.Printable(row.Origin))
 	}
 	if waiting {
-		p.outf("\nCompare the digits of a waiting one with those in its panel, then let it in:\n    plexus extensions allow DIGITS\n")
+		env.Printf("\nCompare the digits of a waiting one with those in its panel, then let it in:\n    plexus extensions allow DIGITS\n")
 	}
 }
 
 type changer = func(*adminapi.Client, context.Context, int64) (adminapi.Extension, error)
 
-func (p *program) changeExtension(ctx context.Context, dir, which string, asJSON bool, done string, change changer) error {
+func changeExtension(ctx context.Context, env cli.Env, dir, which string, asJSON bool, done string, change changer) error {
 	row, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (adminapi.Extension, error) {
 		id, err := findExtension(ctx, c, which)
 		if err != nil {
@@ -107,9 +107,9 @@ func (p *program) changeExtension(ctx context.Context, dir, which string, asJSON
 		return err
 	}
 	if asJSON {
-		return p.printJSON(row)
+		return env.PrintJSON(row)
 	}
-	p.outf(done, describe(row))
+	env.Printf(done, describe(row))
 	return nil
 }
 
@@ -168,7 +168,7 @@ func ambiguous(why string, match []adminapi.Extension) error {
 	for _, row := range match {
 		fmt.Fprintf(&choices, "\n    %d  digits %s  %s  %s", row.ID, row.Digits, row.State, row.Origin)
 	}
-	return usagef("%s; say which by its ID, or by its origin where that is its own:%s", why, choices.String())
+	return cli.Usagef("%s; say which by its ID, or by its origin where that is its own:%s", why, choices.String())
 }
 
 func describe(row adminapi.Extension) string {
@@ -177,18 +177,4 @@ func describe(row adminapi.Extension) string {
 		s += ", digits " + row.Digits
 	}
 	return s + ")"
-}
-
-// ago spells how long since t, for people.
-func ago(t, now time.Time) string {
-	d := now.Sub(t)
-	switch {
-	case d < time.Minute:
-		return "just now"
-	case d < time.Hour:
-		return fmt.Sprintf("%d min ago", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h ago", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"plexus/adapters/adminapi"
+	"plexus/cmd/plexus/cli"
 	"plexus/ports"
 )
 
@@ -46,7 +47,7 @@ func TestPickExtension(t *testing.T) {
 			if id != tc.id {
 				t.Errorf("row %d, want %d (%v)", id, tc.id, err)
 			}
-			var usage usageError
+			var usage cli.UsageError
 			switch {
 			case tc.id != 0 && err != nil:
 				t.Error(err)

@@ -15,6 +15,7 @@ import (
 	"plexus/adapters/adminapi"
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/nerveclient"
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/admission"
 )
 
@@ -44,8 +45,9 @@ func startHostWith(t *testing.T, sockets bool, args ...string) *live {
 	logs, stderr := io.Pipe()
 	code := make(chan int, 1)
 	go func() {
-		p := &program{getenv: lookup(environ), environ: environ, stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr, unixSockets: sockets}
-		code <- p.execute(ctx, append([]string{"serve", "--nerve-addr", "127.0.0.1:0", "--log-level", "debug"}, args...))
+		env := testEnv(environ, io.Discard, stderr)
+		env.UnixSockets = sockets
+		code <- run(ctx, env, append([]string{"serve", "--nerve-addr", "127.0.0.1:0", "--log-level", "debug"}, args...))
 		_ = stderr.Close()
 	}()
 	ready := make(chan bool, 1)
@@ -265,7 +267,7 @@ func TestAsk_StaleRunFileGetsNoToken(t *testing.T) {
 		knocked <- err == nil
 	}()
 	_, environ := home(t)
-	dir := lookup(environ)("PLEXUS_DATA_DIR")
+	dir := cli.Env{Environ: environ}.Getenv("PLEXUS_DATA_DIR")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

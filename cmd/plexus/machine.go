@@ -12,6 +12,7 @@ import (
 	"plexus/adapters/adminapi"
 	"plexus/adapters/adminweb"
 	"plexus/adapters/tailscale"
+	"plexus/cmd/plexus/cli"
 	"plexus/cmd/plexus/doctor"
 	"plexus/domain/usecases/host"
 	"plexus/web"
@@ -96,7 +97,7 @@ func (m *machine) lookNow() {
 // hands on.
 func (m *machine) lookAtPath(ctx context.Context) adminweb.Path {
 	path := adminweb.Path{FixedBy: m.opts.config.publicFrom}
-	ts, err := m.tailscale(ctx)
+	ts, err := findTailnet(ctx, m.env)
 	if err != nil {
 		return path
 	}
@@ -137,7 +138,7 @@ func (m *machine) Overview(ctx context.Context) (web.Overview, error) {
 	}
 	seen, health := m.look(ctx), m.host.Health()
 	o := web.Overview{
-		Version: buildVersion(), Started: m.started, DataDir: m.opts.dataDir, DatabaseBytes: stats.FileBytes + stats.WALBytes,
+		Version: cli.Version(), Started: m.started, DataDir: m.opts.dataDir, DatabaseBytes: stats.FileBytes + stats.WALBytes,
 		Search: shown(seen.search, health.Search, ""), Model: shown(seen.model.Service, health.Model, seen.model.Name),
 		Recognizer: shown(seen.speech.Service, host.Failure{}, seen.speech.Name), DictationConfig: seen.speech.Config,
 		Index:      web.Index{Enabled: m.opts.config.usesIndex(), Pages: stats.Pages, Bytes: stats.PageBytes},

@@ -7,6 +7,10 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
+
+	"plexus/adapters/hostfiles"
+	"plexus/cmd/plexus/cli"
 )
 
 func main() {
@@ -14,5 +18,8 @@ func main() {
 	// After the first signal the next one has its usual effect: it ends the
 	// process at once.
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+	os.Exit(run(ctx, cli.Env{
+		Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Now: time.Now, UnixSockets: hostfiles.UnixSockets,
+	}, os.Args[1:]))
 }

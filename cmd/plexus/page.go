@@ -14,6 +14,7 @@ import (
 	"plexus/adapters/desktopws"
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/qr"
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/usecases/host"
 	"plexus/web"
 )
@@ -29,7 +30,7 @@ func (i *instance) ownerServers(ctx context.Context, h *host.Host) ([]stopper, e
 		Desk: h, Shelf: i.store.Pages(), Phones: i.clients, Owner: i.doorman, Status: i.statusSource(h),
 		TokenFile: i.store.token.Token.Path(), Log: i.log,
 	})
-	if !i.unixSockets {
+	if !i.env.UnixSockets {
 		cfg.API, cfg.Master = admin.Handler, i.store.master
 	}
 	site, err := adminweb.New(cfg)
@@ -37,7 +38,7 @@ func (i *instance) ownerServers(ctx context.Context, h *host.Host) ([]stopper, e
 		return nil, err
 	}
 	page := stopper{"owner's page", i.listeners.admin, site.Serve, site.Shutdown}
-	if i.unixSockets {
+	if i.env.UnixSockets {
 		return []stopper{page, {"admin socket", i.listeners.adminSocket, untilClosed(admin), admin.Shutdown}}, nil
 	}
 	page.shutdown = func(ctx context.Context) error { // admin first: it lets go of what waits for a phone
@@ -48,7 +49,7 @@ func (i *instance) ownerServers(ctx context.Context, h *host.Host) ([]stopper, e
 
 func (i *instance) pageConfig(ctx context.Context, h *host.Host) (adminweb.Config, error) {
 	signIn := adminweb.NewSignIn(time.Now, rand.Reader)
-	dir := filepath.Dir(i.places().NerveSocket(i.opts.dataDir))
+	dir := filepath.Dir(i.env.Places().NerveSocket(i.opts.dataDir))
 	var err error
 	if i.doorman, err = newDoorman(signIn, "http://"+i.listeners.admin.Addr().String()+"/", dir, i.log); err != nil {
 		return adminweb.Config{}, err
@@ -79,17 +80,17 @@ func (i *instance) pageConfig(ctx context.Context, h *host.Host) (adminweb.Confi
 }
 
 // opensBrowser is the default of --open-browser.
-func (p *program) opensBrowser() bool {
-	if on, err := strconv.ParseBool(p.getenv("PLEXUS_OPEN_BROWSER")); err == nil {
+func opensBrowser(env cli.Env) bool {
+	if on, err := strconv.ParseBool(env.Getenv("PLEXUS_OPEN_BROWSER")); err == nil {
 		return on
 	}
-	return isTerminal(p.stdout)
+	return cli.IsTerminal(env.Stdout)
 }
 
 // openPage opens the page for a person at the terminal. A service's journal gets
 // neither link nor code.
 func (i *instance) openPage(ctx context.Context) {
-	if i.browserIsConfined(ctx) {
+	if cli.BrowserIsConfined(ctx, i.env) {
 		return // the greeting says how
 	}
 	link, err := i.doorman.SignInLink()
@@ -97,7 +98,7 @@ func (i *instance) openPage(ctx context.Context) {
 		i.log.Error("the page could not be opened", "error", err)
 		return
 	}
-	if err := i.openBrowser(ctx, link.File); err != nil && !errors.Is(err, errNoBrowser) {
+	if err := cli.OpenBrowser(ctx, i.env, link.File); err != nil && !errors.Is(err, cli.ErrNoBrowser) {
 		i.log.Warn("the page could not be opened", "error", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"plexus/adapters/adminapi"
 	"plexus/adapters/qr"
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/pairing"
 	"plexus/domain/text"
 	"plexus/ports"
@@ -23,14 +24,14 @@ the public URL.`
 // cancelLimit bounds taking an invitation back after an interruption.
 const cancelLimit = 3 * time.Second
 
-func pair(ctx context.Context, p *program, args []string) error {
-	fs := p.flags(pairUsage, pairNotes)
-	dataDir := p.addDataDir(fs)
+func pair(ctx context.Context, env cli.Env, args []string) error {
+	fs := cli.NewFlags(pairUsage, pairNotes)
+	dataDir := fs.DataDir(env)
 	server := fs.String("public-url", "", "`address` by which the phone reaches this host, such as wss://box.tailnet.ts.net; default the public URL")
 	legacy := fs.Bool("legacy", false, "draw a code with an expiry, for an app that refuses the usual one")
 	inverse := fs.Bool("dark-on-light", false, "the terminal writes dark on light")
 	asJSON := fs.Bool("json", false, "print the invitation, with the text of its code, and then what became of it, as JSON")
-	if err := p.parseNone(fs, args); err != nil {
+	if err := fs.ParseNone(env, args); err != nil {
 		return err
 	}
 	dir, err := dataDir()
@@ -41,12 +42,12 @@ func pair(ctx context.Context, p *program, args []string) error {
 		return c.Invite(ctx, *server, *legacy)
 	})
 	if err != nil {
-		return p.whyNoInvitation(ctx, err)
+		return whyNoInvitation(ctx, env, err)
 	}
 	if *asJSON {
-		err = p.printJSON(invitation)
+		err = env.PrintJSON(invitation)
 	} else {
-		err = p.drawInvitation(invitation, *inverse)
+		err = drawInvitation(env, invitation, *inverse)
 	}
 	var outcome adminapi.Outcome
 	if err == nil {
@@ -58,42 +59,42 @@ func pair(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return errors.Join(err, takeBack(ctx, dir, invitation.ID))
 	}
-	return p.tellOutcome(outcome, *asJSON)
+	return tellOutcome(env, outcome, *asJSON)
 }
 
 // whyNoInvitation says what to do where no invitation could be opened.
-func (p *program) whyNoInvitation(ctx context.Context, err error) error {
+func whyNoInvitation(ctx context.Context, env cli.Env, err error) error {
 	var bad *pairing.AddressError
 	switch {
 	case errors.As(err, &bad):
-		return usagef("this address cannot be in a code: %s: %s\nIt has to look like wss://box.tailnet.ts.net", bad.Part, bad.Reason)
+		return cli.Usagef("this address cannot be in a code: %s: %s\nIt has to look like wss://box.tailnet.ts.net", bad.Part, bad.Reason)
 	case errors.Is(err, ports.ErrDeviceLimit):
 		return fmt.Errorf("%d phones are paired, and there is no place for another: plexus devices list, then plexus devices revoke ID", pairing.MaxDevices)
 	case errors.Is(err, adminapi.ErrNoPublicURL):
-		return errors.New(p.howToGetAddress(ctx))
+		return errors.New(howToGetAddress(ctx, env))
 	}
 	return err
 }
 
-func (p *program) howToGetAddress(ctx context.Context) string {
+func howToGetAddress(ctx context.Context, env cli.Env) string {
 	const lead = "no public URL is set, so a phone would not know where to connect.\n"
-	ts, err := p.tailscale(ctx)
+	ts, err := findTailnet(ctx, env)
 	if err != nil {
 		return lead + "With Tailscale on this machine and on the phone: plexus setup tailscale\nWith a TLS proxy of your own: plexus pair --public-url wss://NAME"
 	}
 	return lead + "This machine's name in its tailnet is " + ts.Name + ":\n    plexus setup tailscale\n    plexus pair --public-url " + ts.url()
 }
 
-func (p *program) drawInvitation(i adminapi.Invitation, inverse bool) error {
+func drawInvitation(env cli.Env, i adminapi.Invitation, inverse bool) error {
 	matrix, err := qr.Encode(i.Payload)
 	if err != nil {
 		return fmt.Errorf("drawing the code: %w", err)
 	}
-	p.outf("\n%s\nThe phone will connect to %s\n", qr.Terminal(matrix, inverse), i.Server)
+	env.Printf("\n%s\nThe phone will connect to %s\n", qr.Terminal(matrix, inverse), i.Server)
 	if i.Replaced {
-		p.outf("The code that was open before has been replaced and works no longer.\n")
+		env.Printf("The code that was open before has been replaced and works no longer.\n")
 	}
-	p.outf("Scan it with the app. Waiting; Ctrl-C takes the code back.\n")
+	env.Printf("Scan it with the app. Waiting; Ctrl-C takes the code back.\n")
 	return nil
 }
 
@@ -120,16 +121,16 @@ func takeBack(ctx context.Context, dir, id string) error {
 	return err
 }
 
-func (p *program) tellOutcome(o adminapi.Outcome, asJSON bool) error {
+func tellOutcome(env cli.Env, o adminapi.Outcome, asJSON bool) error {
 	if asJSON {
-		if err := p.printJSON(o); err != nil {
+		if err := env.PrintJSON(o); err != nil {
 			return err
 		}
 	}
 	switch pairing.State(o.State) {
 	case pairing.Redeemed:
 		if !asJSON {
-			p.outf("Paired with %s (%s).\n", text.Printable(o.Device.Name), o.Device.ID)
+			env.Printf("Paired with %s (%s).\n", text.Printable(o.Device.Name), o.Device.ID)
 		}
 		return nil
 	case pairing.Replaced:

@@ -6,10 +6,10 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"plexus/adapters/novaclient"
+	"plexus/cmd/plexus/cli"
 )
 
 const phoneNotes = `A phone in the terminal: it pairs with a host, on this machine or another, and
@@ -31,36 +31,36 @@ type phoneFlags struct {
 	json                      bool
 }
 
-func phone(ctx context.Context, p *program, args []string) error {
-	fs := p.flags("phone [flags]", phoneNotes)
+func phone(ctx context.Context, env cli.Env, args []string) error {
+	fs := cli.NewFlags("phone [flags]", phoneNotes)
 	var f phoneFlags
 	fs.StringVar(&f.payloadFile, "payload-file", "", "`file` with the invitation; - is the first line of the input")
 	fs.StringVar(&f.dial, "dial", "", "`address` on this machine to connect to, without TLS, instead of the invitation's, for instance 127.0.0.1:18787")
 	fs.StringVar(&f.caFile, "ca-file", "", "PEM `file` of the certificate authorities to trust, instead of the system's")
 	fs.BoolVar(&f.json, "json", false, "print what happens as JSON, an object a line")
-	if err := p.parseNone(fs, args); err != nil {
+	if err := fs.ParseNone(env, args); err != nil {
 		return err
 	}
-	return p.runPhone(ctx, f, os.Stdin)
+	return runPhone(ctx, env, f)
 }
 
 // runPhone is the command without its command line.
-func (p *program) runPhone(ctx context.Context, f phoneFlags, input io.Reader) error {
+func runPhone(ctx context.Context, env cli.Env, f phoneFlags) error {
 	o, err := f.options()
 	if err != nil {
 		return err
 	}
-	path, err := phoneStatePath(p.getenv)
+	path, err := phoneStatePath(env.Getenv)
 	if err != nil {
 		return err
 	}
-	lines := bufio.NewReader(input)
-	state, isNew, err := p.phonePairing(ctx, o, f.payloadFile, path, lines)
+	lines := bufio.NewReader(env.Stdin)
+	state, isNew, err := phonePairing(ctx, env, o, f.payloadFile, path, lines)
 	if err != nil {
 		return err
 	}
 	o.Server, o.Token = state.server, state.token
-	h := newHandset(p.stdout, o, f)
+	h := newHandset(env.Stdout, o, f)
 	if isNew {
 		h.view.paired(state.server.Authority(), state.deviceID.String())
 	}
@@ -94,7 +94,7 @@ func (f phoneFlags) options() (o novaclient.Options, err error) {
 	o.Profile = novaclient.Flutter
 	if f.dial != "" {
 		if o.Dial, err = novaclient.ParseDial(f.dial); err != nil {
-			return o, usagef("--dial %q: %s", f.dial, err)
+			return o, cli.Usagef("--dial %q: %s", f.dial, err)
 		}
 	}
 	if f.caFile != "" {

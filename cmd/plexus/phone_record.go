@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"plexus/adapters/novaclient"
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/nova"
 	"plexus/domain/workbench"
 )
@@ -25,7 +26,7 @@ func (r *phoneRecord) put(event string, f fields) {
 	f["event"] = event
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_ = writeJSON(r.w, f, "") // a reader that is gone is no reason to fail
+	_ = cli.WriteJSON(r.w, f, "") // a reader that is gone is no reason to fail
 }
 
 func (r *phoneRecord) paired(server, deviceID string) {

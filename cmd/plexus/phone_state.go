@@ -16,6 +16,7 @@ import (
 
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/novaclient"
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/nova"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
@@ -58,7 +59,7 @@ func homePath(home string, parts ...string) string {
 
 // phonePairing reads the state or, where there is none, redeems the payload: then
 // isNew.
-func (p *program) phonePairing(ctx context.Context, o novaclient.Options, payloadFile, path string, input *bufio.Reader) (state phoneState, isNew bool, err error) {
+func phonePairing(ctx context.Context, env cli.Env, o novaclient.Options, payloadFile, path string, input *bufio.Reader) (state phoneState, isNew bool, err error) {
 	state, err = readPhoneState(path)
 	switch {
 	case err == nil:
@@ -66,7 +67,7 @@ func (p *program) phonePairing(ctx context.Context, o novaclient.Options, payloa
 			_, err = input.ReadString('\n') // not to be taken for something to say
 		}
 		if payloadFile != "" {
-			p.errf("This phone is paired with %s already; the invitation is not used. Remove %s to pair anew.\n", state.server.Authority(), path)
+			env.Errorf("This phone is paired with %s already; the invitation is not used. Remove %s to pair anew.\n", state.server.Authority(), path)
 		}
 		if errors.Is(err, io.EOF) {
 			err = nil
@@ -75,13 +76,13 @@ func (p *program) phonePairing(ctx context.Context, o novaclient.Options, payloa
 	case !errors.Is(err, fs.ErrNotExist):
 		return phoneState{}, false, err
 	case payloadFile == "":
-		return phoneState{}, false, usagef("this phone is not paired yet. Make an invitation with plexus pair and give its text with --payload-file.")
+		return phoneState{}, false, cli.Usagef("this phone is not paired yet. Make an invitation with plexus pair and give its text with --payload-file.")
 	}
-	state, err = p.pairPhone(ctx, o, payloadFile, path, input)
+	state, err = pairPhone(ctx, env, o, payloadFile, path, input)
 	return state, true, err
 }
 
-func (p *program) pairPhone(ctx context.Context, o novaclient.Options, payloadFile, path string, input *bufio.Reader) (phoneState, error) {
+func pairPhone(ctx context.Context, env cli.Env, o novaclient.Options, payloadFile, path string, input *bufio.Reader) (phoneState, error) {
 	payload, err := readPayload(payloadFile, input)
 	if err != nil {
 		return phoneState{}, err
@@ -96,7 +97,7 @@ func (p *program) pairPhone(ctx context.Context, o novaclient.Options, payloadFi
 		return phoneState{}, fmt.Errorf("making room for the phone's state: %w", err)
 	}
 	for _, warning := range warnings {
-		p.errf("%s\n", warning)
+		env.Errorf("%s\n", warning)
 	}
 	o.Server = invitation.Server
 	paired, err := novaclient.Redeem(ctx, o, invitation.Code, phoneName)

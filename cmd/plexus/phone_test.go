@@ -18,6 +18,7 @@ import (
 	"github.com/coder/websocket"
 
 	"plexus/adapters/novaclient"
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/nova"
 )
 
@@ -143,22 +144,22 @@ func takesText(h *novaHost, ws *websocket.Conn, kind string, payload map[string]
 
 // phoneRun is one run of the command, with a home of its own.
 type phoneRun struct {
-	h      *novaHost
-	getenv func(string) string
-	state  string
-	json   bool
+	h     *novaHost
+	home  string // XDG_STATE_HOME
+	state string // path of the file
+	json  bool
 }
 
 func newPhoneRun(t *testing.T, on func(*novaHost, *websocket.Conn, string, map[string]any)) phoneRun {
 	dir := t.TempDir()
-	return phoneRun{h: newNovaHost(t, on), getenv: lookup([]string{"XDG_STATE_HOME=" + dir}), state: filepath.Join(dir, "plexus", "phone.json")}
+	return phoneRun{h: newNovaHost(t, on), home: dir, state: filepath.Join(dir, "plexus", "phone.json")}
 }
 
 func (r phoneRun) run(ctx context.Context, payloadFile string, input io.Reader) (stdout, stderr string, err error) {
 	var out, errs bytes.Buffer
-	p := &program{getenv: r.getenv, stdout: &out, stderr: &errs}
+	env := cli.Env{Environ: []string{"XDG_STATE_HOME=" + r.home}, Stdin: input, Stdout: &out, Stderr: &errs}
 	dial := strings.TrimPrefix(r.h.server.URL, "http://")
-	err = p.runPhone(ctx, phoneFlags{payloadFile: payloadFile, dial: dial, json: r.json}, input)
+	err = runPhone(ctx, env, phoneFlags{payloadFile: payloadFile, dial: dial, json: r.json})
 	return out.String(), errs.String(), err
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/conversations"
 	"plexus/domain/text"
 	"plexus/domain/workbench"
@@ -17,7 +18,7 @@ const shownMessages = 10
 func (s *phoneScreen) snapshot(now, before workbench.MobileSnapshot) {
 	here, _ := thread(now, now.Conversations.SelectedID)
 	if !isSnapshot(before) {
-		s.say("%s, %d unread. What you type goes to %s", counted(len(now.Conversations.Items), "conversation"), now.Conversations.Unread, named(here))
+		s.say("%s, %d unread. What you type goes to %s", cli.Counted(len(now.Conversations.Items), "conversation", "conversations"), now.Conversations.Unread, named(here))
 		return
 	}
 	for _, c := range now.Conversations.Items {
@@ -37,13 +38,6 @@ func (s *phoneScreen) snapshot(now, before workbench.MobileSnapshot) {
 
 // named is a title between quotation marks, safe to show.
 func named(c workbench.ShownConversation) string { return `"` + text.Printable(c.Title) + `"` }
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
 
 func (s *phoneScreen) list() {
 	last := s.desk.snapshot()

@@ -10,6 +10,7 @@ import (
 	"plexus/adapters/adminapi"
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/nerveclient"
+	"plexus/cmd/plexus/cli"
 )
 
 // notRunningError: no host runs on this data directory; nothing was sent.
@@ -66,13 +67,13 @@ func adminTCP(dataDir string, run hostfiles.Run) (*adminapi.Client, error) {
 
 // dialNerve connects to the host that runs on dataDir: by its NERVE socket or,
 // where the system has none, by WebSocket with the host token.
-func (p *program) dialNerve(ctx context.Context, dataDir string) (*nerveclient.Client, error) {
+func dialNerve(ctx context.Context, env cli.Env, dataDir string) (*nerveclient.Client, error) {
 	run, err := hostfiles.ReadRun(dataDir)
 	if err != nil {
 		return nil, whyUnreachable(dataDir, err)
 	}
 	if run.NerveSocket == "" {
-		return p.dialNerveTCP(ctx, dataDir, run.Nerve)
+		return dialNerveTCP(ctx, env, dataDir, run.Nerve)
 	}
 	if err := hostfiles.OwnSocket(run.NerveSocket); err != nil {
 		return nil, whyUnreachable(dataDir, err)
@@ -86,7 +87,7 @@ func (p *program) dialNerve(ctx context.Context, dataDir string) (*nerveclient.C
 
 // dialNerveTCP looks at the lock first: run.json may be left from a crash, and
 // the token is not for whoever has the port now.
-func (p *program) dialNerveTCP(ctx context.Context, dataDir, address string) (*nerveclient.Client, error) {
+func dialNerveTCP(ctx context.Context, env cli.Env, dataDir, address string) (*nerveclient.Client, error) {
 	running, _, err := hostfiles.HostRuns(dataDir)
 	if err != nil {
 		return nil, fmt.Errorf("looking for the host: %w", err)
@@ -94,7 +95,7 @@ func (p *program) dialNerveTCP(ctx context.Context, dataDir, address string) (*n
 	if !running {
 		return nil, &notRunningError{dataDir}
 	}
-	path, err := p.tokenFile(dataDir, "", "")
+	path, err := tokenFile(env, dataDir, "", "")
 	if err != nil {
 		return nil, err
 	}

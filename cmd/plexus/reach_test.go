@@ -13,6 +13,7 @@ import (
 
 	"plexus/adapters/adminapi"
 	"plexus/adapters/hostfiles"
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/admission"
 )
 
@@ -114,7 +115,7 @@ func TestReach_StaleRunFileGetsNoMasterToken(t *testing.T) {
 		knocked <- err == nil
 	}()
 	_, environ := home(t)
-	dir := lookup(environ)("PLEXUS_DATA_DIR")
+	dir := cli.Env{Environ: environ}.Getenv("PLEXUS_DATA_DIR")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"plexus/adapters/hostfiles"
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/usecases/host"
 	"plexus/domain/usecases/personal"
 )
@@ -39,12 +40,12 @@ type serveOptions struct {
 	warnings  []string
 }
 
-func serve(ctx context.Context, p *program, args []string) error {
-	opts, err := p.parseServe(args)
+func serve(ctx context.Context, env cli.Env, args []string) error {
+	opts, err := parseServe(env, args)
 	if err != nil {
 		return err
 	}
-	log := newLogger(p.stderr, opts.config.logFormat, opts.config.logLevel)
+	log := newLogger(env.Stderr, opts.config.logFormat, opts.config.logLevel)
 	services, err := buildServices(opts.config, log)
 	if err != nil {
 		return configError(err)
@@ -52,17 +53,17 @@ func serve(ctx context.Context, p *program, args []string) error {
 	for _, warning := range opts.warnings {
 		log.Warn(warning)
 	}
-	i := &instance{program: p, opts: opts, log: log, services: services, started: time.Now()}
+	i := &instance{env: env, opts: opts, log: log, services: services, started: time.Now()}
 	defer func() { _ = services.close.close() }() // they only drop idle connections
 	return i.run(ctx)
 }
 
-func (p *program) parseServe(args []string) (serveOptions, error) {
-	fs := p.flags("serve [flags]", serveNotes)
-	dataDir := p.addDataDir(fs)
+func parseServe(env cli.Env, args []string) (serveOptions, error) {
+	fs := cli.NewFlags("serve [flags]", serveNotes)
+	dataDir := fs.DataDir(env)
 	configPath := fs.String("config", "", "configuration `file` (PLEXUS_CONFIG)")
-	readyFile := fs.String("ready-file", p.getenv("PLEXUS_READY_FILE"), "`file` that is written once everything accepts connections (PLEXUS_READY_FILE)")
-	browser := fs.Bool("open-browser", p.opensBrowser(), "open the owner's page once the host is ready; default on in a terminal (PLEXUS_OPEN_BROWSER)")
+	readyFile := fs.String("ready-file", env.Getenv("PLEXUS_READY_FILE"), "`file` that is written once everything accepts connections (PLEXUS_READY_FILE)")
+	browser := fs.Bool("open-browser", opensBrowser(env), "open the owner's page once the host is ready; default on in a terminal (PLEXUS_OPEN_BROWSER)")
 	given := make(map[string][]string)
 	for _, s := range settings() {
 		if s.flag != "" {
@@ -72,18 +73,18 @@ func (p *program) parseServe(args []string) (serveOptions, error) {
 			})
 		}
 	}
-	if err := p.parseNone(fs, args); err != nil {
+	if err := fs.ParseNone(env, args); err != nil {
 		return serveOptions{}, err
 	}
 	dir, err := dataDir()
 	if err != nil {
 		return serveOptions{}, err
 	}
-	file, named, err := p.configFile(*configPath)
+	file, named, err := configFile(env, *configPath)
 	if err != nil {
 		return serveOptions{}, fmt.Errorf("finding the configuration: %w", err)
 	}
-	cfg, warnings, err := p.loadConfig(sources{file: file, named: named, flags: given, dataDir: dir})
+	cfg, warnings, err := loadConfig(env, sources{file: file, named: named, flags: given, dataDir: dir})
 	if err != nil {
 		// The faults of search and model settings belong to the same list.
 		_, more := buildServices(cfg, slog.New(slog.DiscardHandler))
@@ -94,12 +95,12 @@ func (p *program) parseServe(args []string) (serveOptions, error) {
 
 // configError is a usage error that lists every fault, one a line.
 func configError(err error) error {
-	return usagef("the configuration cannot be used:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+	return cli.Usagef("the configuration cannot be used:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 }
 
 // instance is one life of the host process.
 type instance struct {
-	*program
+	env      cli.Env
 	opts     serveOptions
 	log      *slog.Logger
 	services *services
@@ -174,7 +175,7 @@ func (i *instance) start(ctx context.Context) ([]stopper, error) {
 	if err := cfg.recognizer.dropSpeech(); err != nil {
 		i.log.Warn("what was dictated before is still there", "error", err)
 	}
-	if i.listeners, err = openListeners(ctx, cfg, dir, i.unixSockets, i.log, &i.done); err != nil {
+	if i.listeners, err = openListeners(ctx, cfg, dir, i.env.UnixSockets, i.log, &i.done); err != nil {
 		return nil, err
 	}
 	if i.store, err = openStore(ctx, cfg, dir, i.log, &i.done); err != nil {
@@ -245,10 +246,10 @@ func (i *instance) warm(ctx context.Context) {
 // terminal, that everything accepts.
 func (i *instance) announce() error {
 	run := hostfiles.Run{
-		PID: os.Getpid(), Version: buildVersion(), DataDir: i.opts.dataDir,
+		PID: os.Getpid(), Version: cli.Version(), DataDir: i.opts.dataDir,
 		Admin: i.listeners.admin.Addr().String(), Nerve: i.listeners.nerve.Addr().String(), Client: i.listeners.client.Addr().String(),
 	}
-	if i.unixSockets {
+	if i.env.UnixSockets {
 		run.NerveSocket = i.listeners.nerveSocket.Addr().String()
 		run.AdminSocket = i.listeners.adminSocket.Addr().String()
 	}
@@ -263,23 +264,10 @@ func (i *instance) announce() error {
 	}
 	i.log.Info("ready", "version", run.Version, "admin", run.Admin, "nerve", run.Nerve, "client", run.Client, "nerve_socket", run.NerveSocket, "data_dir", run.DataDir,
 		"search", i.opts.config.searchKind, "model", i.opts.config.modelKind)
-	if isTerminal(i.stdout) {
-		i.outf("%s", greeting(run.Admin, run.Nerve, i.store.token.Token.Path()))
+	if cli.IsTerminal(i.env.Stdout) {
+		i.env.Printf("%s", greeting(run.Admin, run.Nerve, i.store.token.Token.Path()))
 	}
 	return nil
-}
-
-func isTerminal(w any) bool {
-	file, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return false
-	}
-	null, err := os.Stat(os.DevNull) // a device as well, and nobody sits there
-	return err == nil && !os.SameFile(info, null)
 }
 
 func greeting(page, address, tokenFile string) string {

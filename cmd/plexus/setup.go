@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/tailscale"
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/text"
 )
 
@@ -28,8 +28,8 @@ type tailnet struct {
 func (t tailnet) url() string { return "wss://" + t.Name }
 
 // tailscale looks for a Tailscale that is connected.
-func (p *program) tailscale(ctx context.Context) (tailnet, error) {
-	tool, err := tailscale.Find(p.environ)
+func findTailnet(ctx context.Context, env cli.Env) (tailnet, error) {
+	tool, err := tailscale.Find(env.Environ)
 	if err != nil {
 		return tailnet{}, err
 	}
@@ -37,32 +37,32 @@ func (p *program) tailscale(ctx context.Context) (tailnet, error) {
 	return tailnet{tool, name}, err
 }
 
-func setup(ctx context.Context, p *program, args []string) error {
-	fs := p.flags(setupUsage, setupNotes)
-	dataDir := p.addDataDir(fs)
+func setup(ctx context.Context, env cli.Env, args []string) error {
+	fs := cli.NewFlags(setupUsage, setupNotes)
+	dataDir := fs.DataDir(env)
 	configPath := fs.String("config", "", "configuration `file` (PLEXUS_CONFIG)")
 	port := fs.Uint("https-port", 443, "`port` at which phones reach this machine")
 	yes := fs.Bool("yes", false, "run the command without asking")
-	words, err := p.parse(fs, args)
+	words, err := fs.Parse(env, args)
 	if err != nil {
 		return err
 	}
 	if len(words) != 1 || words[0] != "tailscale" || *port < 1 || *port > 65535 {
-		return usagef("usage: plexus %s", setupUsage)
+		return cli.Usagef("usage: plexus %s", setupUsage)
 	}
 	dir, err := dataDir()
 	if err != nil {
 		return err
 	}
-	client, err := p.clientAddress(dir, *configPath)
+	client, err := clientAddress(env, dir, *configPath)
 	if err != nil {
 		return err
 	}
-	return p.setupTailscale(ctx, uint16(*port), client, *yes)
+	return setupTailscale(ctx, env, uint16(*port), client, *yes)
 }
 
 // clientAddress is where the client listener is, or would be.
-func (p *program) clientAddress(dir, configPath string) (netip.AddrPort, error) {
+func clientAddress(env cli.Env, dir, configPath string) (netip.AddrPort, error) {
 	if running, _, err := hostfiles.HostRuns(dir); err == nil && running {
 		if run, err := hostfiles.ReadRun(dir); err == nil {
 			if addr, err := netip.ParseAddrPort(run.Client); err == nil {
@@ -70,7 +70,7 @@ func (p *program) clientAddress(dir, configPath string) (netip.AddrPort, error) 
 			}
 		}
 	}
-	cfg, err := p.settingsOf(dir, configPath)
+	cfg, err := settingsOf(env, dir, configPath)
 	if err != nil {
 		return netip.AddrPort{}, err
 	}
@@ -81,20 +81,20 @@ func (p *program) clientAddress(dir, configPath string) (netip.AddrPort, error) 
 }
 
 // settingsOf reads the settings as serve would, without its flags.
-func (p *program) settingsOf(dir, configPath string) (config, error) {
-	file, named, err := p.configFile(configPath)
+func settingsOf(env cli.Env, dir, configPath string) (config, error) {
+	file, named, err := configFile(env, configPath)
 	if err != nil {
 		return config{}, fmt.Errorf("finding the configuration: %w", err)
 	}
-	cfg, problems := p.readSettings(sources{file: file, named: named, dataDir: dir})
+	cfg, problems := readSettings(env, sources{file: file, named: named, dataDir: dir})
 	if err := errors.Join(problems...); err != nil {
 		return config{}, configError(err)
 	}
 	return cfg, nil
 }
 
-func (p *program) setupTailscale(ctx context.Context, port uint16, client netip.AddrPort, yes bool) error {
-	ts, err := p.tailscale(ctx)
+func setupTailscale(ctx context.Context, env cli.Env, port uint16, client netip.AddrPort, yes bool) error {
+	ts, err := findTailnet(ctx, env)
 	switch {
 	case errors.Is(err, tailscale.ErrNotInstalled):
 		return errors.New("tailscale is not installed here. Get it from https://tailscale.com/download, on this machine and on the phone, and sign in on both")
@@ -107,18 +107,18 @@ func (p *program) setupTailscale(ctx context.Context, port uint16, client netip.
 	if port != 443 {
 		url = fmt.Sprintf("%s:%d", url, port)
 	}
-	p.outf("This makes phones of your tailnet reach this host as %s:\n\n    tailscale %s\n\n", text.Printable(url), strings.Join(tailscale.ServeArgs(port, client), " "))
-	p.outf("If Tailscale then asks to switch HTTPS on, leave Funnel off: it would open the host to the internet.\n")
-	if !yes && !p.confirm("Run it?") {
+	env.Printf("This makes phones of your tailnet reach this host as %s:\n\n    tailscale %s\n\n", text.Printable(url), strings.Join(tailscale.ServeArgs(port, client), " "))
+	env.Printf("If Tailscale then asks to switch HTTPS on, leave Funnel off: it would open the host to the internet.\n")
+	if !yes && !env.Confirm("Run it?") {
 		return errors.New("nothing was changed")
 	}
-	if err := ts.Serve(ctx, port, client, p.stdout); err != nil {
+	if err := ts.Serve(ctx, port, client, env.Stdout); err != nil {
 		return fmt.Errorf("%w. It may have to be run by an administrator, or once: sudo tailscale set --operator=$USER", err)
 	}
 	if err := checkForward(ctx, ts, port, client); err != nil {
 		return err
 	}
-	p.outf("Done: %s is handed on to %s. Now pair a phone:\n\n    plexus pair --public-url %s\n", text.Printable(url), client, text.Printable(url))
+	env.Printf("Done: %s is handed on to %s. Now pair a phone:\n\n    plexus pair --public-url %s\n", text.Printable(url), client, text.Printable(url))
 	return nil
 }
 
@@ -137,15 +137,4 @@ func checkForward(ctx context.Context, ts tailnet, port uint16, client netip.Add
 		}
 	}
 	return errors.New("tailscale ran the command, and does not hand that port on. See: tailscale serve status")
-}
-
-// confirm asks on the terminal; no answer is a no.
-func (p *program) confirm(question string) bool {
-	p.outf("%s [y/N] ", question)
-	answer, err := bufio.NewReader(p.stdin).ReadString('\n')
-	if err != nil {
-		p.outf("\n")
-	}
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "y" || answer == "yes"
 }

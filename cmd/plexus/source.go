@@ -12,6 +12,7 @@ import (
 
 	"plexus/adapters/adminapi"
 	"plexus/adapters/sqlite"
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/admission"
 	"plexus/domain/usecases/host"
 	"plexus/ports"
@@ -37,7 +38,7 @@ func (i *instance) statusSource(h *host.Host) func(context.Context) (adminapi.St
 		}
 		health := h.Health()
 		s := adminapi.Status{
-			Version: buildVersion(), PID: os.Getpid(),
+			Version: cli.Version(), PID: os.Getpid(),
 			StartedAt: i.started.UTC(), UptimeSeconds: int64(time.Since(i.started).Seconds()),
 			DataDir: i.opts.dataDir, DatabaseBytes: stats.FileBytes + stats.WALBytes, WALBytes: stats.WALBytes,
 			Admin:       "http://" + i.listeners.admin.Addr().String() + "/",

@@ -8,17 +8,18 @@ import (
 
 	"plexus/adapters/adminapi"
 	"plexus/adapters/hostfiles"
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/text"
 )
 
 const statusNotes = `Shows what the running host has configured, what of it can be reached, who is
 connected or waiting, and who was refused and why.`
 
-func status(ctx context.Context, p *program, args []string) error {
-	fs := p.flags("status [--json]", statusNotes)
-	dataDir := p.addDataDir(fs)
+func status(ctx context.Context, env cli.Env, args []string) error {
+	fs := cli.NewFlags("status [--json]", statusNotes)
+	dataDir := fs.DataDir(env)
 	asJSON := fs.Bool("json", false, "print JSON")
-	if err := p.parseNone(fs, args); err != nil {
+	if err := fs.ParseNone(env, args); err != nil {
 		return err
 	}
 	dir, err := dataDir()
@@ -30,9 +31,9 @@ func status(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	if *asJSON {
-		return p.printJSON(s)
+		return env.PrintJSON(s)
 	}
-	p.outf("%s", statusText(s, time.Now()))
+	env.Printf("%s", statusText(s, time.Now()))
 	return nil
 }
 
@@ -56,10 +57,10 @@ func statusText(s adminapi.Status, now time.Time) string {
 	}
 	b.line("Token", "%s", s.Nerve.Token)
 	b.phones(s.Phones)
-	b.line("Data", "%s, database %s", s.DataDir, size(s.DatabaseBytes))
+	b.line("Data", "%s, database %s", s.DataDir, cli.Size(s.DatabaseBytes))
 	if s.WALBytes > largeWAL {
 		b.line("", "%s of it are its write-ahead log, which does not shrink: something keeps reading %s. Ending that, or restarting Plexus, helps",
-			size(s.WALBytes), hostfiles.DatabaseName)
+			cli.Size(s.WALBytes), hostfiles.DatabaseName)
 	}
 	b.line("Search", "%s", searchText(s.Search, s.Index))
 	b.failure(s.Search.Failures, s.Search.LastFailure, s.Search.LastCause, now)
@@ -135,12 +136,12 @@ func indexText(i adminapi.Index) string {
 	case i.Enabled:
 		state = "on"
 	}
-	return fmt.Sprintf("%s; %d %s, %s of text", state, i.Pages, plural(i.Pages, "page", "pages"), size(i.Bytes))
+	return fmt.Sprintf("%s; %s, %s of text", state, cli.Counted(i.Pages, "page", "pages"), cli.Size(i.Bytes))
 }
 
 func (b *page) failure(count int64, last *time.Time, cause string, now time.Time) {
 	if last != nil {
-		b.line("", "failed %d %s, last %s: %s", count, plural(int(count), "time", "times"), ago(*last, now), cause)
+		b.line("", "failed %s, last %s: %s", cli.Counted(int(count), "time", "times"), cli.Ago(*last, now), cause)
 	}
 }
 
@@ -184,26 +185,15 @@ func (b *page) refused(list []adminapi.Refusal, now time.Time) {
 		if who == "" {
 			who = "a program without Origin"
 		}
-		b.line("Refused", "%s, %d %s, last %s. %s", who, r.Count, plural(r.Count, "time", "times"), ago(r.Last, now), r.Advice)
+		b.line("Refused", "%s, %s, last %s. %s", who, cli.Counted(r.Count, "time", "times"), cli.Ago(r.Last, now), r.Advice)
 	}
 	if more := len(list) - shownRefusals; more > 0 {
 		b.line("", "and %d more; plexus status --json has all", more)
 	}
 }
 
-// size spells a number of bytes for people.
-func size(n int64) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%d B", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-}
-
 func keptText(k adminapi.Kept) string {
-	said := fmt.Sprintf("%d in %s (%s); %s of text", k.Messages, counted(k.Conversations, "conversation"), counted(k.Topics, "topic"), size(k.Bytes))
+	said := fmt.Sprintf("%d in %s (%s); %s of text", k.Messages, cli.Counted(k.Conversations, "conversation", "conversations"), cli.Counted(k.Topics, "topic", "topics"), cli.Size(k.Bytes))
 	if !k.Browser {
 		said += "; what is asked in the browser is not kept"
 	}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -16,11 +16,11 @@ import (
 // may also stay as long as the browser does.
 const browserPatience = 2 * time.Second
 
-// errNoBrowser: there is no graphical session, or nothing that opens a browser.
-var errNoBrowser = errors.New("no browser can be opened from here")
+// ErrNoBrowser: there is no graphical session, or nothing that opens a browser.
+var ErrNoBrowser = errors.New("no browser can be opened from here")
 
-// openBrowser opens a file or an address without a secret in the owner's browser.
-func (p *program) openBrowser(ctx context.Context, target string) error {
+// OpenBrowser opens a file or an address without a secret in the owner's browser.
+func OpenBrowser(ctx context.Context, env Env, target string) error {
 	tool, args := "xdg-open", []string{target}
 	switch runtime.GOOS {
 	case "darwin":
@@ -28,18 +28,18 @@ func (p *program) openBrowser(ctx context.Context, target string) error {
 	case "windows":
 		tool, args = "rundll32.exe", []string{"url.dll,FileProtocolHandler", target}
 	default:
-		if p.getenv("DISPLAY") == "" && p.getenv("WAYLAND_DISPLAY") == "" {
-			return errNoBrowser
+		if env.Getenv("DISPLAY") == "" && env.Getenv("WAYLAND_DISPLAY") == "" {
+			return ErrNoBrowser
 		}
 	}
-	path, ok := p.findTool(tool)
+	path, ok := findTool(env, tool)
 	if !ok {
-		return errNoBrowser
+		return ErrNoBrowser
 	}
 	cmd := exec.Command(path, args...) // it may outlive this command, so ctx does not end it
-	cmd.Env = p.environ
+	cmd.Env = env.Environ
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("%w: %w", errNoBrowser, err)
+		return fmt.Errorf("%w: %w", ErrNoBrowser, err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
@@ -48,7 +48,7 @@ func (p *program) openBrowser(ctx context.Context, target string) error {
 	select {
 	case err := <-ended:
 		if err != nil {
-			return fmt.Errorf("%w: %w", errNoBrowser, err)
+			return fmt.Errorf("%w: %w", ErrNoBrowser, err)
 		}
 	case <-patience.C:
 	case <-ctx.Done():
@@ -57,8 +57,8 @@ func (p *program) openBrowser(ctx context.Context, target string) error {
 }
 
 // findTool looks in this program's own PATH, which a test may set.
-func (p *program) findTool(name string) (path string, ok bool) {
-	for _, dir := range filepath.SplitList(p.getenv("PATH")) {
+func findTool(env Env, name string) (path string, ok bool) {
+	for _, dir := range filepath.SplitList(env.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); err == nil && filepath.IsAbs(dir) && info.Mode().IsRegular() &&
 			(runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
@@ -68,17 +68,17 @@ func (p *program) findTool(name string) (path string, ok bool) {
 	return "", false
 }
 
-// browserIsConfined: a browser from a snap or a flatpak cannot read the file that
+// BrowserIsConfined: a browser from a snap or a flatpak cannot read the file that
 // signs in.
-func (p *program) browserIsConfined(ctx context.Context) bool {
-	tool, ok := p.findTool("xdg-settings")
+func BrowserIsConfined(ctx context.Context, env Env) bool {
+	tool, ok := findTool(env, "xdg-settings")
 	if !ok || runtime.GOOS != "linux" {
 		return false
 	}
 	ctx, stop := context.WithTimeout(ctx, browserPatience)
 	defer stop()
 	cmd := exec.CommandContext(ctx, tool, "get", "default-web-browser")
-	cmd.Env, cmd.WaitDelay = p.environ, time.Second
+	cmd.Env, cmd.WaitDelay = env.Environ, time.Second
 	out, err := cmd.Output()
 	name := strings.TrimSpace(string(out))
 	if err != nil || name == "" || name != filepath.Base(name) {
@@ -87,7 +87,7 @@ func (p *program) browserIsConfined(ctx context.Context) bool {
 	if first, rest, ok := strings.Cut(strings.TrimSuffix(name, ".desktop"), "_"); ok && first == rest {
 		return true // as snap names its programs
 	}
-	for _, dir := range []string{"/var/lib/flatpak", filepath.Join(p.getenv("HOME"), ".local/share/flatpak")} {
+	for _, dir := range []string{"/var/lib/flatpak", filepath.Join(env.Getenv("HOME"), ".local/share/flatpak")} {
 		if _, err := os.Lstat(filepath.Join(dir, "exports/share/applications", name)); err == nil {
 			return true
 		}

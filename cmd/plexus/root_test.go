@@ -4,12 +4,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
+
+	"plexus/adapters/hostfiles"
+	"plexus/cmd/plexus/cli"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -31,9 +36,15 @@ func home(t *testing.T) (dir string, environ []string) {
 	return dir, []string{"HOME=" + dir, "LANG=en_GB.UTF-8", "PLEXUS_DATA_DIR=" + filepath.Join(dir, "data")}
 }
 
+func testEnv(environ []string, stdout, stderr io.Writer) cli.Env {
+	return cli.Env{
+		Environ: environ, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr, Now: time.Now, UnixSockets: hostfiles.UnixSockets,
+	}
+}
+
 func plexus(ctx context.Context, environ []string, args ...string) outcome {
 	var stdout, stderr bytes.Buffer
-	code := run(ctx, args, environ, &stdout, &stderr)
+	code := run(ctx, testEnv(environ, &stdout, &stderr), args)
 	return outcome{stdout.String(), stderr.String(), code}
 }
 
@@ -135,7 +146,7 @@ func TestExitCode(t *testing.T) {
 		err  error
 		code int
 	}{
-		{nil, 0}, {errHelp, 0}, {errors.New("x"), 1}, {errNoAnswer, 1}, {usagef("x"), 2},
+		{nil, 0}, {cli.ErrHelp, 0}, {errors.New("x"), 1}, {errNoAnswer, 1}, {cli.Usagef("x"), 2},
 		{&notRunningError{}, 3}, {context.Canceled, 130},
 	} {
 		if got := exitCode(tc.err); got != tc.code {

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -10,15 +10,15 @@ import (
 	"plexus/domain/text"
 )
 
-// printJSON prints one value for other programs, over several lines.
-func (p *program) printJSON(value any) error {
-	return writeJSON(p.stdout, value, "  ")
+// PrintJSON prints one value for other programs, over several lines.
+func (e Env) PrintJSON(value any) error {
+	return WriteJSON(e.Stdout, value, "  ")
 }
 
-// writeJSON encodes value so that it says the same to a program and nothing to
+// WriteJSON encodes value so that it says the same to a program and nothing to
 // a terminal: what encoding/json leaves as it is and a terminal may obey, C1
 // controls and bidirectional marks among them, is written as escapes too.
-func writeJSON(w io.Writer, value any, indent string) error {
+func WriteJSON(w io.Writer, value any, indent string) error {
 	var plain bytes.Buffer
 	enc := json.NewEncoder(&plain)
 	enc.SetIndent("", indent)

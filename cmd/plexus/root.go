@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
+	"runtime"
 	"strings"
 
-	"plexus/adapters/hostfiles"
-	"plexus/domain/text"
+	"plexus/cmd/plexus/cli"
 )
 
 // Exit codes of every command.
@@ -25,27 +23,8 @@ const (
 type command struct {
 	name  string
 	about string // one line for the list
-	run   func(ctx context.Context, p *program, args []string) error
+	run   func(ctx context.Context, env cli.Env, args []string) error
 }
-
-// program is what a command may touch of the outside.
-type program struct {
-	getenv         func(name string) string
-	environ        []string // "NAME=value"
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	unixSockets    bool // the system has them; without, commands come by TCP
-}
-
-// usageError is a wrong command line: exit code 2.
-type usageError struct{ text string }
-
-func (e usageError) Error() string { return e.text }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
-
-// errHelp: the help was asked for and has been printed.
-var errHelp = errors.New("help printed")
 
 func commands() []command {
 	return []command{
@@ -69,43 +48,35 @@ func commands() []command {
 }
 
 // run executes one command line and gives its exit code.
-func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
-	p := &program{
-		getenv: lookup(environ), environ: environ, stdin: os.Stdin, stdout: stdout, stderr: stderr,
-		unixSockets: hostfiles.UnixSockets,
-	}
-	return p.execute(ctx, args)
-}
-
-func (p *program) execute(ctx context.Context, args []string) int {
-	err := p.dispatch(ctx, args)
+func run(ctx context.Context, env cli.Env, args []string) int {
+	err := dispatch(ctx, env, args)
 	code := exitCode(err)
 	if code != exitDone && code != exitInterrupted {
-		p.errf("plexus: %s\n", err)
+		env.Errorf("plexus: %s\n", err)
 	}
 	return code
 }
 
-func (p *program) dispatch(ctx context.Context, args []string) error {
+func dispatch(ctx context.Context, env cli.Env, args []string) error {
 	if len(args) == 0 {
-		return usagef("%s", "no command given.\n"+overview())
+		return cli.Usagef("%s", "no command given.\n"+overview())
 	}
-	switch args[0] {
+	name, args := args[0], args[1:]
+	switch name {
 	case "help", "-h", "-help", "--help":
-		p.outf("%s\n", overview())
+		env.Printf("%s\n", overview())
 		return nil
 	case "-version", "--version":
-		return version(ctx, p, args[1:])
-	}
-	if args[0] == benchChild {
-		return runBenchChild(ctx, p, args[1:])
+		return version(ctx, env, args)
+	case benchChild:
+		return runBenchChild(ctx, env, args)
 	}
 	for _, c := range commands() {
-		if c.name == args[0] {
-			return c.run(ctx, p, args[1:])
+		if c.name == name {
+			return c.run(ctx, env, args)
 		}
 	}
-	return usagef("there is no command %q.\n%s", args[0], overview())
+	return cli.Usagef("there is no command %q.\n%s", name, overview())
 }
 
 func overview() string {
@@ -120,10 +91,10 @@ func overview() string {
 
 // exitCode is the one place where errors become exit codes.
 func exitCode(err error) int {
-	var usage usageError
+	var usage cli.UsageError
 	var idle *notRunningError
 	switch {
-	case err == nil, errors.Is(err, errHelp):
+	case err == nil, errors.Is(err, cli.ErrHelp):
 		return exitDone
 	case errors.As(err, &usage):
 		return exitUsage
@@ -135,20 +106,11 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// outf and errf print for people. A terminal that is gone is no reason to fail.
-// What comes from outside must have gone through package text before.
-func (p *program) outf(format string, args ...any) { _, _ = fmt.Fprintf(p.stdout, format, args...) }
-
-func (p *program) errf(format string, args ...any) {
-	_, _ = io.WriteString(p.stderr, text.PrintableLines(fmt.Sprintf(format, args...)))
-}
-
-// lookup searches a list of NAME=value; the last entry of a name wins.
-func lookup(environ []string) func(string) string {
-	values := make(map[string]string, len(environ))
-	for _, entry := range environ {
-		name, value, _ := strings.Cut(entry, "=")
-		values[name] = value
+func version(_ context.Context, env cli.Env, args []string) error {
+	fs := cli.NewFlags("version", "Prints the version of this program and of what built it.")
+	if err := fs.ParseNone(env, args); err != nil {
+		return err
 	}
-	return func(name string) string { return values[name] }
+	env.Printf("plexus %s %s %s/%s\n", cli.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return nil
 }
