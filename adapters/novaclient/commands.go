@@ -264,20 +264,21 @@ func enter[T any](c *Conn, waiting map[string]chan T, id string, ch chan T) (end
 }
 
 // await waits for an answer, for ctx, whose cause it gives, and for the end of
-// the connection. An answer that came before the end counts.
+// the connection. An answer that came before either counts.
 func await[T any](ctx context.Context, c *Conn, ch chan T) (answer T, err error) {
 	select {
 	case answer = <-ch:
 		return answer, nil
 	case <-ctx.Done():
-		return answer, context.Cause(ctx)
+		err = context.Cause(ctx)
 	case <-c.over:
+		err = c.cause()
 	}
 	select {
 	case answer = <-ch:
 		return answer, nil
 	default:
-		return answer, c.cause()
+		return answer, err
 	}
 }
 

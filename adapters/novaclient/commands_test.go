@@ -1,6 +1,7 @@
 package novaclient
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -135,6 +136,27 @@ func TestText_ALostOutcomeIsAskedForAgain(t *testing.T) {
 		}
 		finish(c, l)
 	})
+}
+
+func TestAwait_AnAnswerThatCameCounts(t *testing.T) {
+	given, giveUp := context.WithCancel(t.Context())
+	giveUp()
+	over := &Conn{over: make(chan struct{}), end: &End{Err: ErrClosed}}
+	close(over.over)
+	for range 100 { // whichever of the ready cases is taken
+		answer := make(chan nova.Status, 1)
+		answer <- nova.Applied
+		if status, err := await(given, over, answer); status != nova.Applied || err != nil {
+			t.Fatalf("got %q, %v", status, err)
+		}
+	}
+	if _, err := await(given, &Conn{over: make(chan struct{})}, make(chan nova.Status)); !errors.Is(err, context.Canceled) {
+		t.Errorf("without an answer: %v", err)
+	}
+	var end *End
+	if _, err := await(t.Context(), over, make(chan nova.Status)); !errors.As(err, &end) {
+		t.Errorf("after the end: %v", err)
+	}
 }
 
 func TestText_BoundsAndAbsence(t *testing.T) {

@@ -87,21 +87,25 @@ var errNotShown = errors.New("the host has not shown it yet")
 // isSnapshot tells a snapshot from the zero value, before there is any.
 func isSnapshot(s workbench.MobileSnapshot) bool { return s.Type != "" }
 
-// await gives the first snapshot that is good, the present one included.
+// await gives the first snapshot that is good, the present one included. One that
+// came before the time was up counts.
 func (d *phoneDesk) await(ctx context.Context, within time.Duration, good func(workbench.MobileSnapshot) bool) (workbench.MobileSnapshot, error) {
 	waiting, stop := context.WithTimeoutCause(ctx, within, errNotShown)
 	defer stop()
 	for {
+		over := waiting.Err() != nil
 		d.mu.Lock()
 		s, changed := d.last, d.changed
 		d.mu.Unlock()
-		if isSnapshot(s) && good(s) {
+		switch {
+		case isSnapshot(s) && good(s):
 			return s, nil
+		case over:
+			return workbench.MobileSnapshot{}, context.Cause(waiting)
 		}
 		select {
 		case <-changed:
 		case <-waiting.Done():
-			return workbench.MobileSnapshot{}, context.Cause(waiting)
 		}
 	}
 }

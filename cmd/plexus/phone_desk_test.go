@@ -297,6 +297,7 @@ func TestPhone_Dictates(t *testing.T) {
 
 func TestPhone_ALostTextIsAskedForAgain(t *testing.T) {
 	d := newDeskHost(t)
+	var r phoneRun
 	var input io.Writer
 	var ids []string
 	d.more = func(h *novaHost, ws *websocket.Conn, kind string, payload map[string]any) bool {
@@ -318,12 +319,15 @@ func TestPhone_ALostTextIsAskedForAgain(t *testing.T) {
 				return true
 			}
 			h.say(ws, `{"type":"input.text_result","request_id":"`+id+`","ok":false,"error":"outcome_unknown"}`)
-			go func() { _, _ = io.WriteString(input, "/quit\n") }()
+			go func() {
+				r.out.await(t.Context(), "not done: "+errTextUnknown.Error())
+				_, _ = io.WriteString(input, "/quit\n")
+			}()
 			return true
 		}
 		return false
 	}
-	r := deskRun(t, d)
+	r = deskRun(t, d)
 	reader, writer := io.Pipe()
 	input = writer
 	defer writer.Close()
@@ -334,6 +338,35 @@ func TestPhone_ALostTextIsAskedForAgain(t *testing.T) {
 	}
 	if strings.Count(stdout, "not done: "+errTextLost.Error()) != 2 || !strings.Contains(stdout, "it is not known whether the host has this: hello\n") {
 		t.Errorf("it said\n%s", stdout)
+	}
+}
+
+func TestPhone_QuitsWithATextUnderWay(t *testing.T) {
+	for _, asJSON := range []bool{false, true} {
+		d := newDeskHost(t)
+		reader, writer := io.Pipe()
+		d.more = func(_ *novaHost, _ *websocket.Conn, kind string, _ map[string]any) bool {
+			if kind == "input.text" { // it is never said what became of it
+				go func() { _, _ = io.WriteString(writer, "/quit\n") }()
+			}
+			return kind == "input.text"
+		}
+		r := deskRun(t, d)
+		r.json = asJSON
+		go func() { _, _ = io.WriteString(writer, "hello\n") }()
+		stdout, _, err := r.run(t.Context(), r.payload(t, phonePayload), reader)
+		_ = writer.Close() // never fails
+		if err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+		switch {
+		case asJSON:
+			all := events(t, stdout)
+			expectEvent(t, all, map[string]any{"event": "text", "ok": false, "error": "lost"})
+			expectEvent(t, all, map[string]any{"event": "error", "line": "hello", "error": errTextLost.Error()})
+		case !strings.Contains(stdout, "not done: "+errTextLost.Error()):
+			t.Errorf("it said\n%s", stdout)
+		}
 	}
 }
 

@@ -151,7 +151,9 @@ func (h *handset) serve(ctx context.Context, typed <-chan string, over <-chan st
 	h.work.Go(func() {
 		defer close(served)
 		for line := range waiting {
-			h.try(ctx, line)
+			if ctx.Err() == nil { // quitting drops the lines that have not begun
+				h.try(ctx, line)
+			}
 		}
 		h.awaitAnswer(ctx)
 	})
@@ -215,13 +217,14 @@ func (h *handset) act(ctx context.Context, line string, waiting chan<- string) {
 	}
 }
 
-// try does a line with the connection there is.
+// try does a line with the connection there is. It tells what became of it,
+// unless it was given up because the phone quits.
 func (h *handset) try(ctx context.Context, line string) {
 	conn, err := h.client.Conn()
 	if err == nil {
 		err = h.perform(ctx, conn, line)
 	}
-	if ctx.Err() == nil {
+	if err == nil || !errors.Is(err, ctx.Err()) {
 		h.view.done(line, err)
 	}
 }
@@ -265,16 +268,18 @@ var (
 	errTextUnknown = errors.New("the host was started anew, and whether it took the text is not known. Look at the conversation before you send it again")
 )
 
-// submit sends a text and waits for its outcome.
+// submit sends a text and waits for its outcome. A text is told of in any case:
+// when the phone quits before its outcome came, it is lost.
 func (h *handset) submit(ctx context.Context, conn *novaclient.Conn, text nova.InputText) error {
 	h.keep(text, true)
 	err := conn.SubmitText(ctx, text)
+	if err != nil && errors.Is(err, ctx.Err()) {
+		err = &novaclient.End{Err: novaclient.ErrClosed} // this phone is about to close it
+	}
 	var end *novaclient.End
 	lost := errors.As(err, &end)
 	h.keep(text, lost)
-	if ctx.Err() == nil || !errors.Is(err, ctx.Err()) { // an outcome that came is told, also while quitting
-		h.view.texted(text, err)
-	}
+	h.view.texted(text, err)
 	var refused *novaclient.TextRefused
 	switch {
 	case lost:

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -142,9 +143,54 @@ func takesText(h *novaHost, ws *websocket.Conn, kind string, payload map[string]
 	}
 }
 
+// printout is what a run has printed so far.
+type printout struct {
+	mu      sync.Mutex
+	text    bytes.Buffer
+	changed chan struct{} // closed by the next print
+}
+
+func (p *printout) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	close(p.changed)
+	p.changed = make(chan struct{})
+	return p.text.Write(b)
+}
+
+func (p *printout) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
+}
+
+func (p *printout) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text.Reset()
+}
+
+// await waits until all parts have been printed, or ctx ends.
+func (p *printout) await(ctx context.Context, parts ...string) {
+	for {
+		p.mu.Lock()
+		text, changed := p.text.String(), p.changed
+		p.mu.Unlock()
+		if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) }) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // phoneRun is one run of the command, with a home of its own.
 type phoneRun struct {
 	h     *novaHost
+	out   *printout
 	home  string // XDG_STATE_HOME
 	state string // path of the file
 	json  bool
@@ -152,15 +198,19 @@ type phoneRun struct {
 
 func newPhoneRun(t *testing.T, on func(*novaHost, *websocket.Conn, string, map[string]any)) phoneRun {
 	dir := t.TempDir()
-	return phoneRun{h: newNovaHost(t, on), home: dir, state: filepath.Join(dir, "plexus", "phone.json")}
+	return phoneRun{
+		h: newNovaHost(t, on), out: &printout{changed: make(chan struct{})},
+		home: dir, state: filepath.Join(dir, "plexus", "phone.json"),
+	}
 }
 
 func (r phoneRun) run(ctx context.Context, payloadFile string, input io.Reader) (stdout, stderr string, err error) {
-	var out, errs bytes.Buffer
-	env := cli.Env{Environ: []string{"XDG_STATE_HOME=" + r.home}, Stdin: input, Stdout: &out, Stderr: &errs}
+	r.out.clear()
+	var errs bytes.Buffer
+	env := cli.Env{Environ: []string{"XDG_STATE_HOME=" + r.home}, Stdin: input, Stdout: r.out, Stderr: &errs}
 	dial := strings.TrimPrefix(r.h.server.URL, "http://")
 	err = runPhone(ctx, env, phoneFlags{payloadFile: payloadFile, dial: dial, json: r.json})
-	return out.String(), errs.String(), err
+	return r.out.String(), errs.String(), err
 }
 
 func (r phoneRun) payload(t *testing.T, text string) string {
@@ -206,7 +256,12 @@ func TestPhone_PairsOnceAndTalks(t *testing.T) {
 
 func TestPhone_AnswersCards(t *testing.T) {
 	var input io.Writer
-	r := newPhoneRun(t, func(h *novaHost, ws *websocket.Conn, kind string, payload map[string]any) {
+	var r phoneRun
+	parts := []string{
+		"[a1] Code\\x1b[2J asks: Run make\n", "command: make \\u202ekcart\n", "/approve a1 or /decline a1, within 1m0s\n",
+		"not done: there is no such card\n", "not done: there is no such command; /help lists them\n", "not done: /confirm is for projects",
+	}
+	r = newPhoneRun(t, func(h *novaHost, ws *websocket.Conn, kind string, payload map[string]any) {
 		if kind == "hello" {
 			h.say(ws, phoneCard) // before lines are taken
 		}
@@ -221,7 +276,10 @@ func TestPhone_AnswersCards(t *testing.T) {
 				t.Errorf("the answer is %v", payload)
 			}
 			h.say(ws, strings.Replace(phoneCard, `busy":false`, `busy":true`, 1))
-			go func() { _, _ = io.WriteString(input, "/quit\n") }()
+			go func() {
+				r.out.await(t.Context(), parts...) // answers to cards do not wait for each other
+				_, _ = io.WriteString(input, "/quit\n")
+			}()
 		}
 	})
 	reader, writer := io.Pipe()
@@ -231,10 +289,7 @@ func TestPhone_AnswersCards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{
-		"[a1] Code\\x1b[2J asks: Run make\n", "command: make \\u202ekcart\n", "/approve a1 or /decline a1, within 1m0s\n",
-		"not done: there is no such card\n", "not done: there is no such command; /help lists them\n", "not done: /confirm is for projects",
-	} {
+	for _, part := range parts {
 		if !strings.Contains(stdout, part) {
 			t.Errorf("%q was not printed in\n%s", part, stdout)
 		}
