@@ -8,15 +8,15 @@ import (
 
 	"plexus/domain/pairing"
 	"plexus/domain/text"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/devices"
 )
 
 // waitLimit is how long one question about an invitation is held open.
 const waitLimit = 20 * time.Second
 
-// Phones is the pairing of phones as this API uses it: *host.Clients.
+// Phones is the pairing of phones as this API uses it: *devices.Service.
 type Phones interface {
-	Devices(ctx context.Context) ([]host.DeviceStatus, error)
+	Devices(ctx context.Context) ([]devices.Status, error)
 	Revoke(ctx context.Context, id pairing.DeviceID) error
 	PublicURL() (server pairing.Server, fixed, ok bool)
 	SetPublicURL(ctx context.Context, address string) error
@@ -37,7 +37,7 @@ type Device struct {
 	Connected        bool       `json:"connected"` // now
 }
 
-func newDevice(d host.DeviceStatus) Device {
+func newDevice(d devices.Status) Device {
 	return Device{
 		ID: d.ID.String(), Name: text.Printable(d.Name), CreatedAt: d.CreatedAt.UTC(),
 		FirstConnectedAt: moment(d.FirstConnectedAt), LastSeenAt: moment(d.LastSeenAt), Connected: d.Connected,
@@ -107,7 +107,7 @@ func (s *server) invite(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if !known && !fixed {
-		if err := s.Phones.SetPublicURL(ctx, i.Server.String()); err != nil && !errors.Is(err, host.ErrSettingFixed) {
+		if err := s.Phones.SetPublicURL(ctx, i.Server.String()); err != nil && !errors.Is(err, devices.ErrSettingFixed) {
 			return nil, err
 		}
 	}
@@ -141,7 +141,7 @@ func (s *server) outcome(r *http.Request) (any, error) {
 func newOutcome(o pairing.Outcome) Outcome {
 	out := Outcome{ID: string(o.ID), State: string(o.State)}
 	if o.State == pairing.Redeemed {
-		d := newDevice(host.DeviceStatus{Device: o.Device})
+		d := newDevice(devices.Status{Device: o.Device})
 		out.Device = &d
 	}
 	return out

@@ -15,7 +15,7 @@ import (
 	"plexus/adapters/memory"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/devices"
 	"plexus/ports"
 )
 
@@ -33,13 +33,13 @@ func (c *counting) Read(b []byte) (int, error) {
 }
 
 // phones is the real thing over stores in memory.
-func phones(t *testing.T) *host.Clients {
+func phones(t *testing.T) *devices.Service {
 	t.Helper()
-	devices := memory.NewDevices()
-	c, err := host.NewClients(t.Context(), host.ClientDeps{
-		Devices: devices, Finder: devices, Revoked: memory.NewRevocations(), Settings: memory.NewSettings(),
+	store := memory.NewDevices()
+	c, err := devices.New(t.Context(), devices.Deps{
+		Devices: store, Finder: store, Revoked: memory.NewRevocations(), Settings: memory.NewSettings(),
 		Random: &counting{}, Now: time.Now, Log: quiet(),
-	}, host.ClientOptions{Master: secret.New("master").Hash()})
+	}, devices.Options{Master: secret.New("master").Hash()})
 	if err != nil {
 		t.Fatal(err)
 	}

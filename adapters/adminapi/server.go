@@ -23,7 +23,7 @@ const (
 	writeLimit     = 30 * time.Second
 )
 
-// Desk is the application as this API uses it: *host.Host.
+// Desk is the application as this API uses it: *browsers.Registry.
 type Desk interface {
 	Extensions(ctx context.Context) ([]admission.Extension, error)
 	AllowExtension(ctx context.Context, id int64) (admission.Extension, error)

@@ -7,11 +7,12 @@ import (
 
 	"plexus/domain/admission"
 	"plexus/domain/pairing"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/browsers"
+	"plexus/domain/usecases/devices"
 	"plexus/web"
 )
 
-// Phones is the phone side of the host, in five small parts: *host.Clients.
+// Phones is the phone side of the host, in five small parts: *devices.Service.
 type Phones interface {
 	Invitations
 	Attempts
@@ -31,13 +32,13 @@ type Invitations interface {
 
 // Attempts tells of phones that did not get in with a code.
 type Attempts interface {
-	LastRefusal() host.RedeemRefusal
+	LastRefusal() devices.RedeemRefusal
 	AttemptWait() time.Duration
 }
 
 // Devices lists paired phones and throws them out.
 type Devices interface {
-	Devices(ctx context.Context) ([]host.DeviceStatus, error)
+	Devices(ctx context.Context) ([]devices.Status, error)
 	Revoke(ctx context.Context, id pairing.DeviceID) error
 }
 
@@ -45,7 +46,7 @@ type Devices interface {
 type Addresses interface {
 	PublicURL() (server pairing.Server, fixed, ok bool)
 	SetPublicURL(ctx context.Context, address string) error
-	AcceptedHosts() []host.AcceptedHost
+	AcceptedHosts() []devices.AcceptedHost
 	RemoveAcceptedHost(ctx context.Context, authority string) error
 }
 
@@ -56,13 +57,13 @@ type Pause interface {
 }
 
 // Extensions is the door for browser extensions and the list of everybody who
-// was refused: *host.Host.
+// was refused: *browsers.Registry.
 type Extensions interface {
 	Extensions(ctx context.Context) ([]admission.Extension, error)
 	AllowExtension(ctx context.Context, id int64) (admission.Extension, error)
 	RemoveExtension(ctx context.Context, id int64) (admission.Extension, error)
 	ForgetExtension(ctx context.Context, id int64) error
-	Refusals() []host.Refusal
+	Refusals() []browsers.Refusal
 	Refuse(cause admission.Cause, peer string)
 }
 

@@ -13,7 +13,7 @@ import (
 	"plexus/domain/admission"
 	"plexus/domain/pairing"
 	"plexus/domain/text"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/browsers"
 	"plexus/ports"
 	"plexus/web"
 )
@@ -179,7 +179,7 @@ func (s *Site) refused(_ *http.Request, f web.Frame) (templ.Component, error) {
 	return web.RefusedPage(f, web.Refusals{Refusals: refusals(s.Extensions.Refusals())}), nil
 }
 
-func refusals(list []host.Refusal) []web.Refusal {
+func refusals(list []browsers.Refusal) []web.Refusal {
 	out := make([]web.Refusal, 0, len(list))
 	for _, r := range list {
 		out = append(out, web.Refusal{

@@ -10,7 +10,7 @@ import (
 
 	"plexus/domain/admission"
 	"plexus/domain/pairing"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/devices"
 	"plexus/web"
 )
 
@@ -132,7 +132,7 @@ func TestAnAppThatRefusesTheCode(t *testing.T) {
 	if second := b.get(at + "?expiry=1"); second == first || !strings.Contains(second, "expires_at") {
 		t.Error("a minute later the code has not been drawn anew")
 	}
-	st = newStage(t, func(o *host.ClientOptions) { o.LegacyExpiry = true })
+	st = newStage(t, func(o *devices.Options) { o.LegacyExpiry = true })
 	b = st.enter()
 	_, page = b.must("pair", url.Values{"address": {"box.example"}})
 	wantText(t, page, "expires_at")
@@ -140,7 +140,7 @@ func TestAnAppThatRefusesTheCode(t *testing.T) {
 }
 
 func TestAFixedAddress(t *testing.T) {
-	st := newStage(t, func(o *host.ClientOptions) { o.PublicURL = "wss://fixed.example" })
+	st := newStage(t, func(o *devices.Options) { o.PublicURL = "wss://fixed.example" })
 	st.machine.path.FixedBy = "--public-url"
 	b := st.enter()
 	page := b.get("pair")

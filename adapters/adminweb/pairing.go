@@ -12,7 +12,7 @@ import (
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
 	"plexus/domain/text"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/devices"
 	"plexus/ports"
 	"plexus/web"
 )
@@ -159,9 +159,9 @@ func (s *Site) refusedPhone(open pairing.Invitation) web.RedeemRefusal {
 // redeemCause: what Redeem does not name comes from the store.
 func redeemCause(err error) web.RedeemCause {
 	switch {
-	case errors.Is(err, host.ErrInvitation):
+	case errors.Is(err, devices.ErrInvitation):
 		return web.RedeemWrongCode
-	case errors.Is(err, host.ErrTooManyAttempts):
+	case errors.Is(err, devices.ErrTooManyAttempts):
 		return web.RedeemTooMany
 	case errors.Is(err, pairing.ErrDeviceName):
 		return web.RedeemBadName

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"plexus/domain/pairing"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/devices"
 )
 
 // attempt is a phone that pairs with a code; whether it gets in is for the page to say.
@@ -92,18 +92,18 @@ func TestCR02_ThePageNamesTheLimiterAndHowLongItLasts(t *testing.T) {
 
 // faultyDesk has refused a phone for a cause of its own.
 type faultyDesk struct {
-	*host.Clients
-	last host.RedeemRefusal
+	*devices.Service
+	last devices.RedeemRefusal
 }
 
-func (d faultyDesk) LastRefusal() host.RedeemRefusal { return d.last }
+func (d faultyDesk) LastRefusal() devices.RedeemRefusal { return d.last }
 
 // What the store said stays in the log.
 func TestAPhoneThatCouldNotBeStored(t *testing.T) {
 	st := newStage(t)
 	b := st.enter()
 	at, _ := b.showCode()
-	st.site.Phones = faultyDesk{st.clients, host.RedeemRefusal{At: st.clock(), Err: fmt.Errorf("add a device: %w", errors.New("disk on fire"))}}
+	st.site.Phones = faultyDesk{st.clients, devices.RedeemRefusal{At: st.clock(), Err: fmt.Errorf("add a device: %w", errors.New("disk on fire"))}}
 	page := b.get(at)
 	wantText(t, page, anyRefusal, "could not be stored. The log of Plexus says why")
 	wantNoText(t, page, "disk on fire")

@@ -9,7 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"plexus/adapters/admindesk"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/devices"
 	"plexus/ports"
 	"plexus/web"
 )
@@ -192,7 +192,7 @@ func (s *Site) failed(w http.ResponseWriter, r *http.Request, err error) {
 		status, title, lead = http.StatusNotFound, s.Words.NotHere, s.Words.NotHereLead
 	case errors.Is(err, ports.ErrDeviceLimit):
 		status, lead = http.StatusConflict, s.Words.PhonesFull
-	case errors.Is(err, host.ErrSettingFixed):
+	case errors.Is(err, devices.ErrSettingFixed):
 		status, lead = http.StatusConflict, s.Words.SettingFixed
 	case refused:
 		status, lead = http.StatusConflict, said

@@ -22,7 +22,8 @@ import (
 	"plexus/domain/admission"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/browsers"
+	"plexus/domain/usecases/devices"
 	"plexus/domain/usecases/personal"
 	"plexus/ports"
 	"plexus/web"
@@ -38,7 +39,7 @@ type stage struct {
 	t        *testing.T
 	site     *Site
 	handler  http.Handler
-	clients  *host.Clients
+	clients  *devices.Service
 	devices  *memory.Devices
 	sessions *memory.PageSessions
 	door     *fakeDoor
@@ -52,19 +53,19 @@ type stage struct {
 	now time.Time
 }
 
-func newStage(t *testing.T, change ...func(*host.ClientOptions)) *stage {
+func newStage(t *testing.T, change ...func(*devices.Options)) *stage {
 	t.Helper()
 	st := &stage{
 		t: t, devices: memory.NewDevices(), sessions: memory.NewPageSessions(), door: newFakeDoor(), machine: &fakeMachine{},
 		log: &logged{}, now: time.Date(2026, time.November, 30, 9, 30, 0, 0, time.UTC),
 	}
 	logger := slog.New(slog.NewTextHandler(st.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	opts := host.ClientOptions{Master: secret.New("master").Hash()}
+	opts := devices.Options{Master: secret.New("master").Hash()}
 	for _, c := range change {
 		c(&opts)
 	}
 	var err error
-	st.clients, err = host.NewClients(t.Context(), host.ClientDeps{
+	st.clients, err = devices.New(t.Context(), devices.Deps{
 		Devices: st.devices, Finder: st.devices, Revoked: memory.NewRevocations(), Settings: memory.NewSettings(),
 		Random: rand.Reader, Now: st.clock, Log: logger,
 	}, opts)
@@ -250,7 +251,7 @@ func (l *logged) String() string {
 type fakeDoor struct {
 	mu       sync.Mutex
 	rows     []admission.Extension
-	refusals []host.Refusal
+	refusals []browsers.Refusal
 	fault    error
 }
 
@@ -292,16 +293,16 @@ func (d *fakeDoor) ForgetExtension(_ context.Context, id int64) error {
 	return err
 }
 
-func (d *fakeDoor) Refusals() []host.Refusal {
+func (d *fakeDoor) Refusals() []browsers.Refusal {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return append([]host.Refusal(nil), d.refusals...)
+	return append([]browsers.Refusal(nil), d.refusals...)
 }
 
 func (d *fakeDoor) Refuse(cause admission.Cause, peer string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.refusals = append(d.refusals, host.Refusal{Cause: cause, Peer: peer, Count: 1})
+	d.refusals = append(d.refusals, browsers.Refusal{Cause: cause, Peer: peer, Count: 1})
 }
 
 // lastCause is the cause of the latest refusal.

@@ -15,18 +15,18 @@ import (
 	"plexus/domain/admission"
 	"plexus/domain/framing"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/ask"
 	"plexus/ports"
 )
 
 // openDesk answers as told and lets everybody in.
 type openDesk struct {
-	answer  func(ctx context.Context, q host.Question, sink ports.AnswerSink)
+	answer  func(ctx context.Context, q ask.Question, sink ports.AnswerSink)
 	refused *int // connections
 	removed bool // between accept and attach
 }
 
-func (d openDesk) AnswerQuery(ctx context.Context, q host.Question, sink ports.AnswerSink) {
+func (d openDesk) AnswerQuery(ctx context.Context, q ask.Question, sink ports.AnswerSink) {
 	d.answer(ctx, q, sink)
 }
 func (openDesk) CountRefused() {}
@@ -79,7 +79,7 @@ func frame(t *testing.T, typ framing.MessageType, id uint64, payload []byte) []b
 	return b
 }
 
-func ask(t *testing.T, id uint64) []byte {
+func askFrame(t *testing.T, id uint64) []byte {
 	t.Helper()
 	return frame(t, framing.SearchQueryMsg, id, framing.AppendSearchQuery(nil, framing.SearchQuery{Query: "q", MaxResults: 1}))
 }
@@ -100,7 +100,7 @@ func expect(t *testing.T, c net.Conn, want []byte) {
 }
 
 // late answers when most have given up.
-func late(ctx context.Context, _ host.Question, sink ports.AnswerSink) {
+func late(ctx context.Context, _ ask.Question, sink ports.AnswerSink) {
 	time.Sleep(110 * time.Second)
 	_ = sink.Token(ctx, "late", true) // seen by the peer, or not
 }
@@ -109,7 +109,7 @@ func late(ctx context.Context, _ host.Question, sink ports.AnswerSink) {
 // no sign of life for as long as the answer takes.
 func TestAPeerThatWaitsSilentlyGetsItsAnswer(t *testing.T) {
 	inFakeTime(t, openDesk{answer: late}, func(t *testing.T, s *Server, peer net.Conn) {
-		write(t, peer, ask(t, 7))
+		write(t, peer, askFrame(t, 7))
 		expect(t, peer, framing.AppendAiToken(nil, 7, "late", true))
 	})
 }
@@ -149,11 +149,11 @@ func TestB41_AStalledFrameIsCutOnAStream(t *testing.T) {
 // TestTeardown_IsBoundedForAPeerThatDoesNotRead: whoever is stuck in a write, the
 // writer with a token or the reader with an echo, is freed.
 func TestTeardown_IsBoundedForAPeerThatDoesNotRead(t *testing.T) {
-	endless := openDesk{answer: func(ctx context.Context, _ host.Question, sink ports.AnswerSink) {
+	endless := openDesk{answer: func(ctx context.Context, _ ask.Question, sink ports.AnswerSink) {
 		for sink.Token(ctx, "more", false) == nil {
 		}
 	}}
-	for what, first := range map[string][]byte{"a token": ask(t, 1), "an echo": frame(t, framing.Ping, 1, nil)} {
+	for what, first := range map[string][]byte{"a token": askFrame(t, 1), "an echo": frame(t, framing.Ping, 1, nil)} {
 		for _, reason := range []sessions.CloseReason{sessions.Shutdown, sessions.ExtensionRemoved} {
 			inFakeTime(t, endless, func(t *testing.T, s *Server, peer net.Conn) {
 				write(t, peer, first)

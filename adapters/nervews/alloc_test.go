@@ -15,7 +15,7 @@ import (
 
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/framing"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/ask"
 	"plexus/ports"
 )
 
@@ -92,7 +92,7 @@ func TestAllocs_PingOverARealWebSocket(t *testing.T) {
 func TestAllocs_TokensOverARealWebSocket(t *testing.T) {
 	const tokens = 100_000
 	start, done := make(chan struct{}), make(chan struct{})
-	p := serveLoopback(t, openDesk{answer: func(ctx context.Context, _ host.Question, sink ports.AnswerSink) {
+	p := serveLoopback(t, openDesk{answer: func(ctx context.Context, _ ask.Question, sink ports.AnswerSink) {
 		defer close(done)
 		<-start
 		for i := range tokens {

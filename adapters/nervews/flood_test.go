@@ -10,7 +10,7 @@ import (
 
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/framing"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/ask"
 	"plexus/ports"
 )
 
@@ -45,7 +45,7 @@ func receive(t *testing.T, p *wstest.Peer, want []byte) {
 // slowDesk answers every question at once but those of bigAsk, which it keeps
 // until letGo is closed, even when they are cancelled.
 func slowDesk(letGo *chan struct{}) openDesk {
-	return openDesk{answer: func(ctx context.Context, q host.Question, sink ports.AnswerSink) {
+	return openDesk{answer: func(ctx context.Context, q ask.Question, sink ports.AnswerSink) {
 		if q.Query.Query == "slow" {
 			<-*letGo
 		}

@@ -12,14 +12,14 @@ import (
 	"plexus/domain/admission"
 	"plexus/domain/framing"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/ask"
 	"plexus/domain/usecases/recovery"
 	"plexus/ports"
 )
 
 // Answerer is what a session asks of the host.
 type Answerer interface {
-	AnswerQuery(ctx context.Context, q host.Question, sink ports.AnswerSink)
+	AnswerQuery(ctx context.Context, q ask.Question, sink ports.AnswerSink)
 	CountRefused()
 }
 
@@ -312,7 +312,7 @@ func (s *Session) answer(ctx context.Context, id uint64, r *request, query frami
 			_ = k.Token(ctx, "", true) // fails only when the request is over anyway
 		}
 	}()
-	s.answerer.AnswerQuery(ctx, host.Question{Asker: s.asker, Query: query}, k)
+	s.answerer.AnswerQuery(ctx, ask.Question{Asker: s.asker, Query: query}, k)
 }
 
 // finish lets a half-closed peer have the answers it still waits for.

@@ -16,12 +16,12 @@ import (
 	"plexus/domain/admission"
 	"plexus/domain/framing"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/ask"
 	"plexus/ports"
 )
 
 // endless answers with tokens until nobody takes them.
-func endless(ctx context.Context, _ host.Question, sink ports.AnswerSink) {
+func endless(ctx context.Context, _ ask.Question, sink ports.AnswerSink) {
 	for sink.Token(ctx, "more", false) == nil {
 	}
 }
@@ -140,7 +140,7 @@ func TestFramesAfterTheEndAreNotDispatched(t *testing.T) {
 	for _, frame := range [][]byte{pingFrame(1), askFrame(t, 1)} {
 		synctest.Test(t, func(t *testing.T) {
 			link := &scriptedLink{frame: frame, closed: make(chan struct{})}
-			desk := openDesk{answer: func(ctx context.Context, _ host.Question, _ ports.AnswerSink) { <-ctx.Done() }}
+			desk := openDesk{answer: func(ctx context.Context, _ ask.Question, _ ports.AnswerSink) { <-ctx.Done() }}
 			s := NewSession(link, desk, admission.Peer{}, Timing{}, slog.New(slog.DiscardHandler))
 			link.onRead = func(n int) {
 				if n == last {

@@ -16,16 +16,16 @@ import (
 	"plexus/domain/admission"
 	"plexus/domain/framing"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/ask"
 	"plexus/ports"
 )
 
 // openDesk lets everybody in and answers as told.
 type openDesk struct {
-	answer func(ctx context.Context, q host.Question, sink ports.AnswerSink)
+	answer func(ctx context.Context, q ask.Question, sink ports.AnswerSink)
 }
 
-func (d openDesk) AnswerQuery(ctx context.Context, q host.Question, sink ports.AnswerSink) {
+func (d openDesk) AnswerQuery(ctx context.Context, q ask.Question, sink ports.AnswerSink) {
 	d.answer(ctx, q, sink)
 }
 func (openDesk) CountRefused() {}
@@ -203,7 +203,7 @@ func answerPings(p *wstest.Peer) {
 func TestB42_AClientThatDoesNotReadIsDropped(t *testing.T) {
 	sent := 0
 	var ended chan error // made in the bubble
-	desk := openDesk{answer: func(ctx context.Context, _ host.Question, sink ports.AnswerSink) {
+	desk := openDesk{answer: func(ctx context.Context, _ ask.Question, sink ports.AnswerSink) {
 		piece := string(make([]byte, 10_000))
 		for {
 			if err := sink.Token(ctx, piece, false); err != nil {

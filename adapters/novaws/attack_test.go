@@ -8,7 +8,7 @@ import (
 
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/pairing"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/devices"
 )
 
 // openDoor is a desk with one defence taken away.
@@ -22,9 +22,9 @@ func (o openDoor) AcceptsOrigin(origin string) bool {
 	return o.anyOrigin || o.desk.AcceptsOrigin(origin)
 }
 
-func (o openDoor) Authenticate(ctx context.Context, token pairing.DeviceToken) (host.ClientIdentity, error) {
+func (o openDoor) Authenticate(ctx context.Context, token pairing.DeviceToken) (devices.Identity, error) {
 	if o.anyToken {
-		return host.ClientIdentity{}, nil
+		return devices.Identity{}, nil
 	}
 	return o.desk.Authenticate(ctx, token)
 }

@@ -11,7 +11,7 @@ import (
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/devices"
 	"plexus/domain/usecases/personal"
 	"plexus/ports"
 )
@@ -33,7 +33,7 @@ type desk struct {
 	paused       bool
 
 	mu       sync.Mutex
-	links    map[ports.ClientLink]host.ClientIdentity
+	links    map[ports.ClientLink]devices.Identity
 	attached int
 	detached int
 	controls []nova.Control
@@ -47,30 +47,30 @@ type desk struct {
 func newDesk() *desk {
 	return &desk{
 		input:  nova.TextInput,
-		links:  map[ports.ClientLink]host.ClientIdentity{},
+		links:  map[ports.ClientLink]devices.Identity{},
 		code:   pairing.Code{Text: secret.New(pairCode)},
 		tokens: map[string]pairing.Device{deviceToken: {ID: pairing.DeviceID{1}, Name: "phone", CreatedAt: time.UnixMilli(1)}},
 	}
 }
 
-func (d *desk) Authenticate(ctx context.Context, token pairing.DeviceToken) (host.ClientIdentity, error) {
+func (d *desk) Authenticate(ctx context.Context, token pairing.DeviceToken) (devices.Identity, error) {
 	if d.authenticate != nil {
 		if err := d.authenticate(ctx); err != nil {
-			return host.ClientIdentity{}, err
+			return devices.Identity{}, err
 		}
 	}
 	if token.Reveal() == masterToken {
-		return host.ClientIdentity{Master: true}, nil
+		return devices.Identity{Master: true}, nil
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if device, ok := d.tokens[token.Reveal()]; ok {
-		return host.ClientIdentity{Device: device}, nil
+		return devices.Identity{Device: device}, nil
 	}
-	return host.ClientIdentity{}, host.ErrTokenUnknown
+	return devices.Identity{}, devices.ErrTokenUnknown
 }
 
-func (d *desk) AttachClient(_ context.Context, who host.ClientIdentity, link ports.ClientLink) (func(), bool) {
+func (d *desk) AttachClient(_ context.Context, who devices.Identity, link ports.ClientLink) (func(), bool) {
 	if d.attach != nil && !d.attach(link) {
 		return nil, false
 	}
@@ -171,7 +171,7 @@ var errNo = errors.New("no")
 
 func (d *desk) AuthenticateMaster(_ context.Context, token pairing.MasterToken) error {
 	if token.Reveal() != masterToken {
-		return host.ErrTokenUnknown
+		return devices.ErrTokenUnknown
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (d *desk) Redeem(ctx context.Context, code pairing.Code, name string) (pair
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.code.Empty() || code.Reveal() != d.code.Reveal() {
-		return pairing.DeviceToken{}, pairing.Device{}, host.ErrInvitation
+		return pairing.DeviceToken{}, pairing.Device{}, devices.ErrInvitation
 	}
 	d.code = pairing.Code{}
 	device := pairing.Device{ID: pairing.DeviceID{2}, Name: name, CreatedAt: time.UnixMilli(2)}
@@ -227,12 +227,12 @@ func (d *desk) ActiveCode(code secret.Text) bool {
 	return !d.code.Empty() && d.code.Reveal() == code.Reveal()
 }
 
-func (d *desk) Devices(context.Context) ([]host.DeviceStatus, error) {
+func (d *desk) Devices(context.Context) ([]devices.Status, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var all []host.DeviceStatus
+	var all []devices.Status
 	for _, device := range d.tokens {
-		all = append(all, host.DeviceStatus{Device: device})
+		all = append(all, devices.Status{Device: device})
 	}
 	return all, nil
 }

@@ -15,18 +15,18 @@ import (
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/devices"
 	"plexus/ports"
 )
 
-// Door decides who may come in. *host.Clients is one.
+// Door decides who may come in. *devices.Service is one.
 type Door interface {
-	// Authenticate finds out whose token it is: host.ErrTokenUnknown for nobody's,
+	// Authenticate finds out whose token it is: devices.ErrTokenUnknown for nobody's,
 	// any other error when that could not be found out.
-	Authenticate(ctx context.Context, token pairing.DeviceToken) (host.ClientIdentity, error)
+	Authenticate(ctx context.Context, token pairing.DeviceToken) (devices.Identity, error)
 	// AttachClient registers an admitted client's link. ok is false when the
 	// device was revoked since Authenticate.
-	AttachClient(ctx context.Context, who host.ClientIdentity, link ports.ClientLink) (detach func(), ok bool)
+	AttachClient(ctx context.Context, who devices.Identity, link ports.ClientLink) (detach func(), ok bool)
 	// AcceptsHost and AcceptsOrigin apply decision K8 to names other than this
 	// machine's own; a port is part of both.
 	AcceptsHost(host string) bool
@@ -35,7 +35,7 @@ type Door interface {
 	NoPhone() bool
 }
 
-// Pairing is what the two pairing paths ask for. *host.Clients is one. Whatever
+// Pairing is what the two pairing paths ask for. *devices.Service is one. Whatever
 // fails, the wire has one answer for it.
 type Pairing interface {
 	AuthenticateMaster(ctx context.Context, token pairing.MasterToken) error
@@ -44,7 +44,7 @@ type Pairing interface {
 	CreateInvitation(ctx context.Context, server string) (i pairing.Invitation, replaced bool, err error)
 	CancelInvitation(ctx context.Context, id pairing.InvitationID) (cancelled bool, err error)
 	ActiveCode(code secret.Text) bool
-	Devices(ctx context.Context) ([]host.DeviceStatus, error)
+	Devices(ctx context.Context) ([]devices.Status, error)
 	Revoke(ctx context.Context, id pairing.DeviceID) error
 }
 

@@ -15,7 +15,7 @@ import (
 	"plexus/domain/playback"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/devices"
 	"plexus/domain/usecases/personal"
 	"plexus/domain/usecases/recovery"
 )
@@ -30,11 +30,11 @@ type session struct {
 	socket *wsconn.Socket
 	log    *slog.Logger
 
-	nova    *sessions.Nova      // the loop's alone
-	current message             // being worked on; the loop's alone
-	working bool                // current is set
-	who     host.ClientIdentity // the loop's alone
-	detach  func()              // the loop's alone; nil until attached
+	nova    *sessions.Nova   // the loop's alone
+	current message          // being worked on; the loop's alone
+	working bool             // current is set
+	who     devices.Identity // the loop's alone
+	detach  func()           // the loop's alone; nil until attached
 	// Set by the loop at the admission, before anything that uses it is started;
 	// nil where there is no desk.
 	endpoint personal.Endpoint
@@ -252,12 +252,12 @@ func (c *session) answer(call sessions.Call) (result func(*sessions.Nova) sessio
 
 // authenticate finds out whose token it is. Not being able to is no rejection: a
 // client forgets its credentials over one.
-func (c *session) authenticate(token secret.Text) (host.ClientIdentity, sessions.TokenVerdict) {
+func (c *session) authenticate(token secret.Text) (devices.Identity, sessions.TokenVerdict) {
 	who, err := c.server.deps.Door.Authenticate(c.ctx, pairing.DeviceToken{Text: token})
 	switch {
 	case err == nil:
 		return who, sessions.TokenKnown
-	case errors.Is(err, host.ErrTokenUnknown):
+	case errors.Is(err, devices.ErrTokenUnknown):
 		return who, sessions.TokenUnknown
 	}
 	if c.ctx.Err() == nil {

@@ -18,26 +18,26 @@ import (
 
 	"plexus/adapters/memory"
 	"plexus/domain/pairing"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/devices"
 	"plexus/ports/portstest"
 )
 
 func testMaster(n byte) pairing.MasterToken { return pairing.NewMasterToken([16]byte{0: 0xaa, 15: n}) }
 
 // clientsOf is the pairing of a host over the store.
-func clientsOf(t *testing.T, s *Store) *host.Clients {
+func clientsOf(t *testing.T, s *Store) *devices.Service {
 	t.Helper()
-	c, err := host.NewClients(t.Context(), host.ClientDeps{
+	c, err := devices.New(t.Context(), devices.Deps{
 		Devices: s.Devices(), Finder: s.Devices(), Revoked: memory.NewRevocations(), Settings: s.Settings(),
 		Random: rand.NewChaCha8([32]byte{1}), Now: portstest.NewClock().Now, Log: slog.New(slog.DiscardHandler),
-	}, host.ClientOptions{Master: testMaster(1).Hash()})
+	}, devices.Options{Master: testMaster(1).Hash()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-func pairOne(t *testing.T, c *host.Clients) (pairing.DeviceToken, pairing.Device) {
+func pairOne(t *testing.T, c *devices.Service) (pairing.DeviceToken, pairing.Device) {
 	t.Helper()
 	i, _, err := c.CreateInvitation(t.Context(), "wss://box.example")
 	if err != nil {

@@ -25,7 +25,7 @@ const maxResultsAsked = 5
 // there was has been printed.
 var errNoAnswer = errors.New("there is no complete answer")
 
-func ask(ctx context.Context, env cli.Env, args []string) error {
+func runAsk(ctx context.Context, env cli.Env, args []string) error {
 	fs := cli.NewFlags(`ask [flags] "question"`, askNotes)
 	dataDir := fs.DataDir(env)
 	var q framing.SearchQuery

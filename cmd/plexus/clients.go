@@ -12,7 +12,7 @@ import (
 	"plexus/adapters/novaws"
 	"plexus/adapters/sqlite"
 	"plexus/domain/pairing"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/devices"
 	"plexus/domain/usecases/personal"
 )
 
@@ -42,11 +42,11 @@ func databaseAdvice(err error) string {
 	return ""
 }
 
-func newClients(ctx context.Context, cfg config, store *store, dataDir string, log *slog.Logger) (*host.Clients, error) {
-	clients, err := host.NewClients(ctx, host.ClientDeps{
+func newClients(ctx context.Context, cfg config, store *store, dataDir string, log *slog.Logger) (*devices.Service, error) {
+	clients, err := devices.New(ctx, devices.Deps{
 		Devices: store.Devices(), Finder: store.Devices(), Revoked: hostfiles.NewRevoked(dataDir),
 		Settings: store.Settings(), Random: rand.Reader, Now: time.Now, Log: log,
-	}, host.ClientOptions{Master: store.master, PublicURL: cfg.publicURL, LegacyExpiry: cfg.legacyExpiry})
+	}, devices.Options{Master: store.master, PublicURL: cfg.publicURL, LegacyExpiry: cfg.legacyExpiry})
 	if err != nil {
 		return nil, fmt.Errorf("building the host: %w", err)
 	}
@@ -54,7 +54,7 @@ func newClients(ctx context.Context, cfg config, store *store, dataDir string, l
 }
 
 // clientServer is the server for phones.
-func clientServer(cfg config, h *host.Host, clients *host.Clients, p *personal.Host, l *listeners, log *slog.Logger) stopper {
+func clientServer(cfg config, h nerveHost, clients *devices.Service, p *personal.Host, l *listeners, log *slog.Logger) stopper {
 	server := novaws.New(
 		novaws.Deps{Door: clients, Pairing: clients, Desk: p, Refuse: h.Refuse},
 		novaws.Config{

@@ -24,7 +24,7 @@ and its token is never let in again, also not from a backup. ID is the one of th
 list, or the beginning of it. reset drops every phone, for a database that belongs
 to another master token or cannot be read; no host may run meanwhile.`
 
-func devices(ctx context.Context, env cli.Env, args []string) error {
+func runDevices(ctx context.Context, env cli.Env, args []string) error {
 	fs := cli.NewFlags(devicesUsage, devicesNotes)
 	dataDir := fs.DataDir(env)
 	asJSON := fs.Bool("json", false, "print JSON")

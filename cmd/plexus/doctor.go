@@ -16,7 +16,7 @@ import (
 	"plexus/cmd/plexus/doctor"
 	"plexus/domain/pairing"
 	"plexus/domain/text"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/ask"
 )
 
 const doctorNotes = `Walks the way of a phone to this host: files, database, clock and disk of this
@@ -126,7 +126,7 @@ func speechOf(ctx context.Context, env cli.Env, cfg config) *doctor.Speech {
 		return nil
 	}
 	i := &instance{env: env, opts: serveOptions{config: cfg}, services: services}
-	return speech(i.modelStatus(ctx, host.Failure{}), i.recognizerStatus(ctx))
+	return speech(i.modelStatus(ctx, ask.Failure{}), i.recognizerStatus(ctx))
 }
 
 func speech(m adminapi.Model, r adminapi.Recognizer) *doctor.Speech {

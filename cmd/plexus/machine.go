@@ -14,7 +14,8 @@ import (
 	"plexus/adapters/tailscale"
 	"plexus/cmd/plexus/cli"
 	"plexus/cmd/plexus/doctor"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/ask"
+	"plexus/domain/usecases/devices"
 	"plexus/web"
 )
 
@@ -26,7 +27,7 @@ const lookEvery = 30 * time.Second
 // at Tailscale beside the drawing of pages, which take what was seen last.
 type machine struct {
 	*instance
-	host *host.Host
+	host nerveHost
 	ctx  context.Context // ends with the instance; looks end with it
 
 	mu      sync.Mutex
@@ -45,7 +46,7 @@ type view struct {
 	path   adminweb.Path
 }
 
-func newMachine(ctx context.Context, i *instance, h *host.Host) *machine {
+func newMachine(ctx context.Context, i *instance, h nerveHost) *machine {
 	return &machine{instance: i, host: h, ctx: ctx, changed: make(chan struct{})}
 }
 
@@ -140,7 +141,7 @@ func (m *machine) Overview(ctx context.Context) (web.Overview, error) {
 	o := web.Overview{
 		Version: cli.Version(), Started: m.started, DataDir: m.opts.dataDir, DatabaseBytes: stats.FileBytes + stats.WALBytes,
 		Search: shown(seen.search, health.Search, ""), Model: shown(seen.model.Service, health.Model, seen.model.Name),
-		Recognizer: shown(seen.speech.Service, host.Failure{}, seen.speech.Name), DictationConfig: seen.speech.Config,
+		Recognizer: shown(seen.speech.Service, ask.Failure{}, seen.speech.Name), DictationConfig: seen.speech.Config,
 		Index:      web.Index{Enabled: m.opts.config.usesIndex(), Pages: stats.Pages, Bytes: stats.PageBytes},
 		Extensions: m.host.LiveConnections(),
 		Answered:   health.Answered, Cancelled: health.Cancelled, Refused: health.Refused,
@@ -156,7 +157,7 @@ func (m *machine) Overview(ctx context.Context) (web.Overview, error) {
 }
 
 // shown joins what was seen last with the failures of this moment.
-func shown(s adminapi.Service, f host.Failure, name string) web.Service {
+func shown(s adminapi.Service, f ask.Failure, name string) web.Service {
 	return web.Service{
 		Kind: s.Kind, Name: name, URL: s.URL, Reach: web.Reach(s.Reach), Problem: s.Problem,
 		Failures: f.Count, LastFailure: f.At, LastCause: f.Cause,
@@ -168,7 +169,7 @@ func shown(s adminapi.Service, f host.Failure, name string) web.Service {
 func (m *machine) UseModel(ctx context.Context, name, baseURL string) error {
 	local := m.services.auto
 	if local == nil {
-		return host.ErrSettingFixed
+		return devices.ErrSettingFixed
 	}
 	found := false
 	for _, f := range local.Found() {

@@ -15,13 +15,12 @@ import (
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/qr"
 	"plexus/cmd/plexus/cli"
-	"plexus/domain/usecases/host"
 	"plexus/web"
 )
 
 // ownerServers are the owner's page and the commands' way in: the admin socket or,
 // where there are no Unix sockets, the listener of the page.
-func (i *instance) ownerServers(ctx context.Context, h *host.Host) ([]stopper, error) {
+func (i *instance) ownerServers(ctx context.Context, h nerveHost) ([]stopper, error) {
 	cfg, err := i.pageConfig(ctx, h)
 	if err != nil {
 		return nil, err
@@ -47,7 +46,7 @@ func (i *instance) ownerServers(ctx context.Context, h *host.Host) ([]stopper, e
 	return []stopper{page}, nil
 }
 
-func (i *instance) pageConfig(ctx context.Context, h *host.Host) (adminweb.Config, error) {
+func (i *instance) pageConfig(ctx context.Context, h nerveHost) (adminweb.Config, error) {
 	signIn := adminweb.NewSignIn(time.Now, rand.Reader)
 	dir := filepath.Dir(i.env.Places().NerveSocket(i.opts.dataDir))
 	var err error

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"plexus/domain/answers"
-	"plexus/domain/usecases/host"
 	"plexus/domain/usecases/personal"
 	"plexus/ports"
 )
@@ -21,7 +20,7 @@ import (
 const probePatience = 2 * time.Second
 
 // newPersonal builds the personal host. Its turns share the limits of h.
-func newPersonal(ctx context.Context, cfg config, services *services, store *store, h *host.Host, log *slog.Logger) (*personal.Host, error) {
+func newPersonal(ctx context.Context, cfg config, services *services, store *store, h nerveHost, log *slog.Logger) (*personal.Host, error) {
 	deps := personal.Deps{
 		Store: store.Personal(), Archive: store.Personal(), Settings: store.Settings(),
 		Find: h.Find, Transcriber: services.recognizer,

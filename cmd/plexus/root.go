@@ -30,10 +30,10 @@ func commands() []command {
 	return []command{
 		{"serve", "run the host", serve},
 		{"open", "open the owner's page and sign in", open},
-		{"ask", "ask the running host and print its answer as it comes", ask},
+		{"ask", "ask the running host and print its answer as it comes", runAsk},
 		{"phone", "talk to a host as a phone does, in the terminal", phone},
 		{"pair", "pair a phone by a code for its camera", pair},
-		{"devices", "show the phones that are paired, or throw one out", devices},
+		{"devices", "show the phones that are paired, or throw one out", runDevices},
 		{"setup", "let the phones of a tailnet reach this host", setup},
 		{"status", "show what is configured, reachable and waiting", status},
 		{"doctor", "find out why a phone does not get through", diagnose},

@@ -15,7 +15,7 @@ import (
 
 	"plexus/adapters/hostfiles"
 	"plexus/cmd/plexus/cli"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/devices"
 	"plexus/domain/usecases/personal"
 )
 
@@ -109,7 +109,7 @@ type instance struct {
 	done      closers
 	listeners *listeners
 	store     *store
-	clients   *host.Clients
+	clients   *devices.Service
 	personal  *personal.Host
 	doorman   *doorman
 }

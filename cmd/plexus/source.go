@@ -14,7 +14,8 @@ import (
 	"plexus/adapters/sqlite"
 	"plexus/cmd/plexus/cli"
 	"plexus/domain/admission"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/ask"
+	"plexus/domain/usecases/devices"
 	"plexus/ports"
 )
 
@@ -22,7 +23,7 @@ import (
 const reachLimit = 2 * time.Second
 
 // statusSource gathers what `plexus status` shows.
-func (i *instance) statusSource(h *host.Host) func(context.Context) (adminapi.Status, error) {
+func (i *instance) statusSource(h nerveHost) func(context.Context) (adminapi.Status, error) {
 	return func(ctx context.Context) (adminapi.Status, error) {
 		stats, err := i.store.Stats(ctx)
 		if err != nil {
@@ -32,7 +33,7 @@ func (i *instance) statusSource(h *host.Host) func(context.Context) (adminapi.St
 		if err != nil {
 			return adminapi.Status{}, fmt.Errorf("extensions: %w", err)
 		}
-		devices, err := i.clients.Devices(ctx)
+		paired, err := i.clients.Devices(ctx)
 		if err != nil {
 			return adminapi.Status{}, fmt.Errorf("phones: %w", err)
 		}
@@ -43,7 +44,7 @@ func (i *instance) statusSource(h *host.Host) func(context.Context) (adminapi.St
 			DataDir: i.opts.dataDir, DatabaseBytes: stats.FileBytes + stats.WALBytes, WALBytes: stats.WALBytes,
 			Admin:       "http://" + i.listeners.admin.Addr().String() + "/",
 			Nerve:       i.openListeners(),
-			Phones:      i.phoneStatus(devices),
+			Phones:      i.phoneStatus(paired),
 			Index:       i.indexStatus(stats, health.Index),
 			Kept:        i.kept(stats.Personal),
 			Connections: h.LiveConnections(),
@@ -86,9 +87,9 @@ func (i *instance) openListeners() adminapi.Listeners {
 	return l
 }
 
-func (i *instance) phoneStatus(devices []host.DeviceStatus) adminapi.PhoneStatus {
+func (i *instance) phoneStatus(paired []devices.Status) adminapi.PhoneStatus {
 	s := adminapi.PhoneStatus{
-		Address: i.listeners.client.Addr().String(), Accepted: []string{}, Paired: len(devices),
+		Address: i.listeners.client.Addr().String(), Accepted: []string{}, Paired: len(paired),
 		Connected: i.clients.LiveClients(), NoPhone: i.clients.NoPhone(),
 	}
 	if public, fixed, ok := i.clients.PublicURL(); ok {
@@ -101,7 +102,7 @@ func (i *instance) phoneStatus(devices []host.DeviceStatus) adminapi.PhoneStatus
 	return s
 }
 
-func (i *instance) indexStatus(stats sqlite.Stats, f host.Failure) adminapi.Index {
+func (i *instance) indexStatus(stats sqlite.Stats, f ask.Failure) adminapi.Index {
 	cfg := i.opts.config
 	return adminapi.Index{
 		Enabled: cfg.usesIndex(), Shared: cfg.indexShared, Pages: stats.Pages, Bytes: stats.PageBytes,
@@ -109,7 +110,7 @@ func (i *instance) indexStatus(stats sqlite.Stats, f host.Failure) adminapi.Inde
 	}
 }
 
-func (i *instance) searchStatus(ctx context.Context, f host.Failure) adminapi.Service {
+func (i *instance) searchStatus(ctx context.Context, f ask.Failure) adminapi.Service {
 	cfg := i.opts.config
 	s := service(cfg.searchKind, cfg.searchURL, f)
 	switch {
@@ -123,7 +124,7 @@ func (i *instance) searchStatus(ctx context.Context, f host.Failure) adminapi.Se
 	return s
 }
 
-func (i *instance) modelStatus(ctx context.Context, f host.Failure) adminapi.Model {
+func (i *instance) modelStatus(ctx context.Context, f ask.Failure) adminapi.Model {
 	cfg := i.opts.config
 	m := adminapi.Model{Service: service(cfg.modelKind, cfg.modelURL, f), Name: cfg.modelName}
 	switch {
@@ -165,12 +166,12 @@ func addFound(m *adminapi.Model, local *localModel) {
 	}
 }
 
-func service(kind, rawURL string, f host.Failure) adminapi.Service {
+func service(kind, rawURL string, f ask.Failure) adminapi.Service {
 	return adminapi.Service{Kind: kind, URL: rawURL, Failures: f.Count, LastFailure: lastOf(f), LastCause: f.Cause}
 }
 
 // lastOf is nil when nothing has failed.
-func lastOf(f host.Failure) *time.Time {
+func lastOf(f ask.Failure) *time.Time {
 	if f.Count == 0 {
 		return nil
 	}
@@ -210,14 +211,14 @@ func connectTo(ctx context.Context, rawURL string) error {
 	return nil
 }
 
-func queries(h host.Health) adminapi.Queries {
+func queries(h ask.Health) adminapi.Queries {
 	return adminapi.Queries{
 		Answered: h.Answered, Cancelled: h.Cancelled, Refused: h.Refused,
 		FirstResult: latency(h.FirstResult), Answer: latency(h.Answer),
 	}
 }
 
-func latency(l host.Latency) adminapi.Latency {
+func latency(l ask.Latency) adminapi.Latency {
 	return adminapi.Latency{Count: l.Count, P50: milliseconds(l.P50), P99: milliseconds(l.P99)}
 }
 

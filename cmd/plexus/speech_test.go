@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"plexus/adapters/adminapi"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/ask"
 )
 
 func TestConfig_SpeechDefaults(t *testing.T) {
@@ -115,7 +115,7 @@ func look(t *testing.T, r recognizerSettings, modelKind, modelURL string) admina
 	}
 	i := &instance{opts: serveOptions{config: cfg}, services: s}
 	got := i.recognizerStatus(t.Context())
-	offer(&got, i.modelStatus(t.Context(), host.Failure{}))
+	offer(&got, i.modelStatus(t.Context(), ask.Failure{}))
 	return got
 }
 

@@ -23,7 +23,8 @@ import (
 	"plexus/domain/admission"
 	"plexus/domain/answers"
 	"plexus/domain/pairing"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/ask"
+	"plexus/domain/usecases/browsers"
 	"plexus/ports"
 )
 
@@ -183,12 +184,14 @@ func (s *store) nameTokenHolders(ctx context.Context, log *slog.Logger) {
 	log.Warn("the host token is a new one: these extensions came with the old one and have to be allowed again", "extensions", origins)
 }
 
-func newHost(cfg config, services *services, store *store, keep ports.AnswerRecorder, log *slog.Logger) (*host.Host, error) {
-	deps := host.Deps{
-		Search: services.search, Model: services.model,
-		Extensions: store.Extensions(), Token: store.token.Token, Recorder: keep,
-		Now: time.Now, Log: log,
-	}
+// nerveHost is what the NERVE listeners need: who answers, and who may ask.
+type nerveHost struct {
+	*ask.Service
+	*browsers.Registry
+}
+
+func newHost(cfg config, services *services, store *store, keep ports.AnswerRecorder, log *slog.Logger) (h nerveHost, err error) {
+	deps := ask.Deps{Search: services.search, Model: services.model, Recorder: keep, Now: time.Now, Log: log}
 	if cfg.usesIndex() {
 		deps.Index = store.Pages()
 	}
@@ -196,14 +199,18 @@ func newHost(cfg config, services *services, store *store, keep ports.AnswerReco
 	if generations == 0 && services.model != nil && !services.local {
 		generations = hostedGenerations
 	}
-	h, err := host.New(deps, host.Options{
-		Language: answers.Language(cfg.language), NoAnswers: cfg.modelKind == "none",
-		IndexShared: cfg.indexShared, AllowedOrigins: cfg.allowedOrigins,
-		TokenHash:   store.token.Token.Secret().Hash(),
+	h.Service, err = ask.New(deps, ask.Options{
+		Language: answers.Language(cfg.language), NoAnswers: cfg.modelKind == "none", IndexShared: cfg.indexShared,
 		MaxSearches: cfg.limits.searches, MaxGenerations: generations, MaxPrompt: cfg.limits.prompt,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("building the host: %w", err)
+		return h, fmt.Errorf("building the host: %w", err)
+	}
+	h.Registry, err = browsers.New(
+		browsers.Deps{Extensions: store.Extensions(), Token: store.token.Token, Now: time.Now, Log: log},
+		browsers.Options{AllowedOrigins: cfg.allowedOrigins, TokenHash: store.token.Token.Secret().Hash()})
+	if err != nil {
+		return h, fmt.Errorf("building the host: %w", err)
 	}
 	return h, nil
 }
@@ -220,7 +227,7 @@ type stopper struct {
 }
 
 // nerveServers are the servers of NERVE on the listeners that are open.
-func nerveServers(cfg config, h *host.Host, l *listeners, log *slog.Logger) []stopper {
+func nerveServers(cfg config, h nerveHost, l *listeners, log *slog.Logger) []stopper {
 	ws := nervews.Config{MaxConnections: cfg.limits.connections, MaxHandshakes: cfg.limits.handshakes, Log: log}
 	if runtime.GOOS == "linux" {
 		ws.PeerIsOurs = hostfiles.TCPPeerIsOurs // elsewhere nobody can tell

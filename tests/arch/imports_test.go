@@ -24,6 +24,19 @@ var pureStd = []string{
 	"strings", "time", "unicode", "unicode/utf16", "unicode/utf8",
 }
 
+// useCaseStd adds what code that waits and is called concurrently needs.
+var useCaseStd = slices.Concat(pureStd, []string{"context", "io", "runtime/debug", "sync", "sync/atomic"})
+
+// rules are the packages of the domain that a use case may apply.
+var rules = []string{"domain/admission", "domain/answers", "domain/framing", "domain/loglimit", "domain/pages", "domain/pairing",
+	"domain/secret", "domain/sessions", "domain/text"}
+
+// What use cases share.
+const (
+	waits    = "domain/usecases/syncx"
+	recovers = "domain/usecases/recovery"
+)
+
 // anything is the std of a room that may do I/O.
 var anything []string
 
@@ -38,6 +51,7 @@ const templates = "github.com/a-h/templ"
 func table() []row {
 	leaf := "a leaf of the core takes values and gives values, so that every rule can be tested without a socket, a file or a clock"
 	driving := "a driving adapter calls the core and shares nothing with its siblings but the connection shell and the checks of a request"
+	alone := "a question, who may ask it and who may pair know nothing of each other: cmd/plexus joins them"
 	driven := "a driven adapter implements ports and knows no other adapter"
 	return []row{
 		{"domain/framing", nil, pureStd, nil, leaf},
@@ -45,6 +59,7 @@ func table() []row {
 		{"domain/admission", []string{"domain/secret"}, pureStd, nil, leaf},
 		{"domain/pairing", []string{"domain/secret"}, slices.Concat(pureStd, []string{"net/netip"}), nil,
 			leaf + "; net/netip knows which addresses are this machine's own"},
+		{"domain/loglimit", nil, pureStd, nil, leaf},
 		{"domain/text", nil, pureStd, nil, leaf},
 		{"domain/nova", []string{"domain/nova/jsonform", "domain/secret"}, pureStd, nil, leaf},
 		{"domain/nova/jsonform", nil, pureStd, nil, "how members are read and written is no message's business"},
@@ -57,8 +72,10 @@ func table() []row {
 		{"domain/workbench", []string{"domain/conversations", "domain/nova", "domain/nova/jsonform", "domain/text"}, pureStd, nil, leaf},
 		{"domain/usecases/syncx", nil, []string{"context", "sync"}, nil, "what the use cases wait with knows nothing of what they wait for"},
 		{"domain/usecases/recovery", nil, []string{"errors", "fmt"}, nil, "how a panic is told without its content is the same wherever the core calls out"},
-		{"domain/usecases/...", []string{"domain/...", "ports"},
-			slices.Concat(pureStd, []string{"context", "io", "runtime/debug", "sync", "sync/atomic"}), nil,
+		{"domain/usecases/ask", slices.Concat(rules, []string{"ports", waits, recovers}), useCaseStd, nil, alone},
+		{"domain/usecases/browsers", slices.Concat(rules, []string{"ports", waits}), useCaseStd, nil, alone},
+		{"domain/usecases/devices", slices.Concat(rules, []string{"ports", waits}), useCaseStd, nil, alone},
+		{"domain/usecases/...", []string{"domain/...", "ports"}, useCaseStd, nil,
 			"use cases reach the world through ports alone; runtime/debug is for the stack of a caught panic"},
 		{"ports", []string{"domain/framing", "domain/sessions", "domain/admission", "domain/pairing", "domain/secret", "domain/pages", "domain/answers", "domain/text", "domain/conversations", "domain/nova"},
 			[]string{"context", "errors", "io", "iter", "time"}, nil,
@@ -184,13 +201,14 @@ func TestTheImportCheckRefuses(t *testing.T) {
 		{"domain/framing/x.go", "encoding/binary", ""},
 		{"domain/framing/x_test.go", "os", ""},
 		{"domain/text/x.go", "plexus/domain/framing", "may not import"},
-		{"domain/usecases/host/x.go", "net/http", "may not import net/http"},
-		{"domain/usecases/host/x.go", "plexus/adapters/sqlite", "may not import plexus/adapters/sqlite"},
-		{"domain/usecases/host/x.go", "sync", ""},
-		{"domain/usecases/host/x_test.go", "plexus/adapters/memory", ""},
-		{"domain/usecases/host/x_test.go", "plexus/adapters/sqlite", "may not import plexus/adapters/sqlite"},
+		{"domain/usecases/ask/x.go", "net/http", "may not import net/http"},
+		{"domain/usecases/ask/x.go", "plexus/adapters/sqlite", "may not import plexus/adapters/sqlite"},
+		{"domain/usecases/ask/x.go", "sync", ""},
+		{"domain/usecases/ask/x.go", "plexus/domain/usecases/devices", "may not import"},
+		{"domain/usecases/ask/x_test.go", "plexus/adapters/memory", ""},
+		{"domain/usecases/ask/x_test.go", "plexus/adapters/sqlite", "may not import plexus/adapters/sqlite"},
 		{"ports/x.go", "database/sql", "may not import database/sql"},
-		{"ports/x.go", "plexus/domain/usecases/host", "may not import plexus/domain/usecases/host"},
+		{"ports/x.go", "plexus/domain/usecases/ask", "may not import plexus/domain/usecases/ask"},
 		{"adapters/sqlite/x.go", "plexus/adapters/memory", "may not import plexus/adapters/memory"},
 		{"adapters/sqlite/x.go", "modernc.org/sqlite/lib", ""},
 		{"adapters/sqlite/x.go", "modernc.org/sqlitex", "may not import"},

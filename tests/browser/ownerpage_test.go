@@ -24,31 +24,32 @@ import (
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/browsers"
+	"plexus/domain/usecases/devices"
 	"plexus/web"
 )
 
 // ownerPage is a real page before a real host whose stores are in memory.
 type ownerPage struct {
-	t       *testing.T
-	url     string
-	site    *adminweb.Site
-	host    *host.Host
-	clients *host.Clients
+	t        *testing.T
+	url      string
+	site     *adminweb.Site
+	browsers *browsers.Registry
+	clients  *devices.Service
 }
 
 func startOwnerPage(t *testing.T, change ...func(*adminweb.Config)) *ownerPage {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	h, err := host.New(host.Deps{Extensions: memory.NewExtensions(), Token: noToken{}, Now: time.Now, Log: log}, host.Options{TokenHash: admission.HashKey("token")})
+	h, err := browsers.New(browsers.Deps{Extensions: memory.NewExtensions(), Token: noToken{}, Now: time.Now, Log: log}, browsers.Options{TokenHash: admission.HashKey("token")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	devices := memory.NewDevices()
-	clients, err := host.NewClients(t.Context(), host.ClientDeps{
-		Devices: devices, Finder: devices, Revoked: memory.NewRevocations(), Settings: memory.NewSettings(),
+	store := memory.NewDevices()
+	clients, err := devices.New(t.Context(), devices.Deps{
+		Devices: store, Finder: store, Revoked: memory.NewRevocations(), Settings: memory.NewSettings(),
 		Random: rand.Reader, Now: time.Now, Log: log,
-	}, host.ClientOptions{Master: secret.New("master").Hash()})
+	}, devices.Options{Master: secret.New("master").Hash()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +118,7 @@ func (o *ownerPage) enter(b *chromium) *page {
 
 // knock lets an unknown extension knock and gives its verdict.
 func (o *ownerPage) knock(key string) admission.Verdict {
-	return o.host.Admit(o.t.Context(), admission.Knock{
+	return o.browsers.Admit(o.t.Context(), admission.Knock{
 		Origins: []string{"chrome-extension://" + extensionID}, Protocols: []string{admission.SubprotocolPrefix + strings.Repeat(key, 64)},
 	})
 }
@@ -311,7 +312,7 @@ func TestOtherPagesCannotReachTheOwnerPage(t *testing.T) {
 	if kept := owner.eval(`localStorage.getItem("plexus.session")`); kept != nil {
 		t.Errorf("another port frames it: its script ran and remembered %v", kept)
 	}
-	if rows, err := o.host.Extensions(t.Context()); err != nil || len(rows) != 1 || rows[0].State != admission.Waiting {
+	if rows, err := o.browsers.Extensions(t.Context()); err != nil || len(rows) != 1 || rows[0].State != admission.Waiting {
 		t.Errorf("another page has changed something: %v, %v", rows, err)
 	}
 	// Browsers resolve every name below localhost to this machine, as rebinding does.
@@ -320,7 +321,7 @@ func TestOtherPagesCannotReachTheOwnerPage(t *testing.T) {
 		t.Errorf("under another name it says %q", got)
 	}
 	seen := map[admission.Cause]bool{}
-	for _, r := range o.host.Refusals() {
+	for _, r := range o.browsers.Refusals() {
 		seen[r.Cause] = true
 	}
 	if !seen[admission.WebOrigin] || !seen[admission.WrongHost] {

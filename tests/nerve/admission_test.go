@@ -24,10 +24,10 @@ func TestD6_OneExtensionsLife(t *testing.T) {
 		t.Errorf("the owner sees %+v", row)
 	}
 	f.refuses(t, lines...) // knocking harder does not help
-	allow(t, f.host, row.ID)
+	allow(t, f.browsers, row.ID)
 	w := f.admits(t, "anvesha-v1."+key, lines...)
 	second := f.admits(t, "anvesha-v1."+key, lines...)
-	remove(t, f.host, row.ID)
+	remove(t, f.browsers, row.ID)
 	expectEnd(t, w, 1008)
 	expectEnd(t, second, 1008)
 	for range 3 {
@@ -35,7 +35,7 @@ func TestD6_OneExtensionsLife(t *testing.T) {
 		f.refusedFor(t, admission.KeyBlocked)
 	}
 	f.inState(t, ourOrigin, key, admission.Blocked) // it does not knock again
-	allow(t, f.host, row.ID)
+	allow(t, f.browsers, row.ID)
 	f.admits(t, "anvesha-v1."+key, lines...)
 	if strings.Contains(f.log.String(), key) {
 		t.Error("the log holds the key")
@@ -47,9 +47,9 @@ func TestD6_AForgottenExtensionKnocksAnew(t *testing.T) {
 	key := keyOf(0)
 	f.refuses(t, from(ourOrigin), offer(key))
 	row := f.inState(t, ourOrigin, key, admission.Waiting)
-	allow(t, f.host, row.ID)
+	allow(t, f.browsers, row.ID)
 	w := f.admits(t, "anvesha-v1."+key, from(ourOrigin), offer(key))
-	if err := f.host.ForgetExtension(t.Context(), row.ID); err != nil {
+	if err := f.browsers.ForgetExtension(t.Context(), row.ID); err != nil {
 		t.Fatal(err)
 	}
 	expectEnd(t, w, 1008)
@@ -68,7 +68,7 @@ func TestD6_RemovalEndsItsOwnRowOnly(t *testing.T) {
 	for n, origin := range []string{ourOrigin, ourOrigin, otherOrigin} {
 		f.refuses(t, from(origin), offer(keyOf(n)))
 		row := f.inState(t, origin, keyOf(n), admission.Waiting)
-		allow(t, f.host, row.ID)
+		allow(t, f.browsers, row.ID)
 		peer := f.admits(t, "anvesha-v1."+keyOf(n), from(origin), offer(keyOf(n)))
 		if n == 0 {
 			first = row
@@ -79,7 +79,7 @@ func TestD6_RemovalEndsItsOwnRowOnly(t *testing.T) {
 	}
 	live = append(live, f.dialWebSocket(t), f.dialUnix(t), f.admits(t, "", from(ourOrigin)),
 		f.admits(t, "anvesha-v1."+token, from(ourOrigin), offer(token)))
-	remove(t, f.host, first.ID)
+	remove(t, f.browsers, first.ID)
 	for n, w := range live {
 		send(t, w, ping(uint64(n)))
 		expectEcho(t, w, uint64(n))
@@ -95,7 +95,7 @@ func TestD6_ByTokenIsRemembered(t *testing.T) {
 		t.Errorf("a row without a key has digits %q", row.Digits())
 	}
 	f.admits(t, "anvesha-v1."+token, lines...)
-	remove(t, f.host, row.ID)
+	remove(t, f.browsers, row.ID)
 	expectEnd(t, w, 1008)
 	f.refuses(t, lines...)
 	f.refusedFor(t, admission.KeyBlocked)
@@ -103,7 +103,7 @@ func TestD6_ByTokenIsRemembered(t *testing.T) {
 	// The owner's own tool, and another extension with the token, are not meant.
 	f.admits(t, "anvesha-v1."+token, offer(token))
 	f.admits(t, "anvesha-v1."+token, from(otherOrigin), offer(token))
-	allow(t, f.host, row.ID)
+	allow(t, f.browsers, row.ID)
 	f.inState(t, ourOrigin, "", admission.ByToken)
 	f.admits(t, "anvesha-v1."+token, lines...)
 	f.refuses(t, from(ourOrigin)) // allowed by token is not allowed without one
@@ -118,7 +118,7 @@ func TestD6_ListedOrigins(t *testing.T) {
 	// An unknown key waits, also where its origin is listed.
 	f.refuses(t, from(ourOrigin), offer(keyOf(0)))
 	row := f.inState(t, ourOrigin, keyOf(0), admission.Waiting)
-	allow(t, f.host, row.ID)
+	allow(t, f.browsers, row.ID)
 	f.admits(t, "anvesha-v1."+keyOf(0), from(ourOrigin), offer(keyOf(0)))
 	f.refuses(t) // a listed origin does nothing for a tool
 }
@@ -127,7 +127,7 @@ func TestD6_SeveralKeysOfOneOrigin(t *testing.T) {
 	f := start(t, setup{})
 	for n := range 5 {
 		f.refuses(t, from(ourOrigin), offer(keyOf(n)))
-		allow(t, f.host, f.inState(t, ourOrigin, keyOf(n), admission.Waiting).ID)
+		allow(t, f.browsers, f.inState(t, ourOrigin, keyOf(n), admission.Waiting).ID)
 	}
 	for n := range 5 {
 		f.admits(t, "anvesha-v1."+keyOf(n), from(ourOrigin), offer(keyOf(n)))
@@ -135,7 +135,7 @@ func TestD6_SeveralKeysOfOneOrigin(t *testing.T) {
 	f.refuses(t, from(otherOrigin), offer(keyOf(0))) // a key is worth nothing elsewhere
 	f.inState(t, otherOrigin, keyOf(0), admission.Waiting)
 	f.refuses(t, offer(keyOf(0)))
-	remove(t, f.host, f.inState(t, ourOrigin, keyOf(3), admission.Allowed).ID)
+	remove(t, f.browsers, f.inState(t, ourOrigin, keyOf(3), admission.Allowed).ID)
 	f.refuses(t, from(ourOrigin), offer(keyOf(3)))
 	f.admits(t, "anvesha-v1."+keyOf(4), from(ourOrigin), offer(keyOf(4)))
 	// Two offers, the allowed one second.
@@ -145,7 +145,7 @@ func TestD6_SeveralKeysOfOneOrigin(t *testing.T) {
 func TestD6_TheWaitingListIsBounded(t *testing.T) {
 	f := start(t, setup{})
 	count := func(origin string) (ofOrigin, ofAll int) {
-		rows, err := f.host.Extensions(t.Context())
+		rows, err := f.browsers.Extensions(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestD6_TheWaitingListIsBounded(t *testing.T) {
 	if got, all := count(otherOrigin); got > admission.MaxWaitingPerOrigin || all > admission.MaxWaiting {
 		t.Errorf("%d of %d rows are of one request", got, all)
 	}
-	if got := len(f.host.Refusals()); got > 100 {
+	if got := len(f.browsers.Refusals()); got > 100 {
 		t.Errorf("%d refusals are kept", got)
 	}
 }
@@ -188,10 +188,10 @@ func TestD6_ANewTokenEndsTheOldOne(t *testing.T) {
 	f := start(t, setup{})
 	key := keyOf(0)
 	f.refuses(t, from(ourOrigin), offer(key))
-	allow(t, f.host, f.inState(t, ourOrigin, key, admission.Waiting).ID)
+	allow(t, f.browsers, f.inState(t, ourOrigin, key, admission.Waiting).ID)
 	stays := []wire{f.admits(t, "anvesha-v1."+key, from(ourOrigin), offer(key)), f.dialUnix(t)}
 	goes := []wire{f.admits(t, "anvesha-v1."+token, offer(token)), f.admits(t, "anvesha-v1."+token, from(otherOrigin), offer(token))}
-	if err := f.host.RotateToken(t.Context()); err != nil {
+	if err := f.browsers.RotateToken(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, w := range goes {
@@ -230,22 +230,22 @@ func TestD6_RemovalDuringTheUpgrade(t *testing.T) {
 	f.refuses(t, from(ourOrigin), offer(key))
 	id := f.inState(t, ourOrigin, key, admission.Waiting).ID
 	for range 200 {
-		allow(t, f.host, id)
+		allow(t, f.browsers, id)
 		raceUpgrades(t, f, []string{from(ourOrigin), offer(key)}, func() error {
-			_, err := f.host.RemoveExtension(context.Background(), id)
+			_, err := f.browsers.RemoveExtension(context.Background(), id)
 			return err
 		})
 		f.inState(t, ourOrigin, key, admission.Blocked)
 	}
-	waitFor(t, "the end of every link", func() bool { return f.host.LiveConnections() == 0 })
+	waitFor(t, "the end of every link", func() bool { return f.browsers.LiveConnections() == 0 })
 }
 
 // TestD6_RotationDuringTheUpgrade is the same for the token.
 func TestD6_RotationDuringTheUpgrade(t *testing.T) {
 	for range 50 {
 		f := start(t, setup{})
-		raceUpgrades(t, f, []string{offer(token)}, func() error { return f.host.RotateToken(context.Background()) })
-		waitFor(t, "the end of every link", func() bool { return f.host.LiveConnections() == 0 })
+		raceUpgrades(t, f, []string{offer(token)}, func() error { return f.browsers.RotateToken(context.Background()) })
+		waitFor(t, "the end of every link", func() bool { return f.browsers.LiveConnections() == 0 })
 		f.stop()
 	}
 }

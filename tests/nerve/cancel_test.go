@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"plexus/domain/framing"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/ask"
 	"plexus/ports"
 )
 
@@ -16,13 +16,13 @@ func TestB15_CancelStopsTheWorkAndSaysNothing(t *testing.T) {
 	answer, begun, ended := holdingAnswer()
 	onBoth(t, setup{answer: answer}, func(t *testing.T, _ *fixture, dial func(*testing.T) wire) {
 		w := dial(t)
-		send(t, w, ask(1))
+		send(t, w, askFrame(1))
 		<-begun
 		send(t, w, cancel(1))
 		<-ended
 		send(t, w, ping(2))
-		expectEcho(t, w, 2) // no acknowledgement, no FINAL
-		send(t, w, ask(1))  // the slot is free
+		expectEcho(t, w, 2)     // no acknowledgement, no FINAL
+		send(t, w, askFrame(1)) // the slot is free
 		<-begun
 		send(t, w, cancel(1))
 		<-ended
@@ -35,7 +35,7 @@ func TestB15_CancelDropsWhatIsQueued(t *testing.T) {
 	piece := string(make([]byte, 4000))
 	stuck := make(chan struct{})
 	var once sync.Once
-	s := setup{answer: func(ctx context.Context, q host.Question, sink ports.AnswerSink) {
+	s := setup{answer: func(ctx context.Context, q ask.Question, sink ports.AnswerSink) {
 		for {
 			wait, stop := context.WithTimeout(ctx, 100*time.Millisecond)
 			err := sink.Token(wait, piece, false)
@@ -49,7 +49,7 @@ func TestB15_CancelDropsWhatIsQueued(t *testing.T) {
 	}}
 	f := start(t, s)
 	w := f.dialUnix(t)
-	send(t, w, ask(1))
+	send(t, w, askFrame(1))
 	<-stuck
 	send(t, w, cancel(1), ping(2))
 	bytes := 0
@@ -64,7 +64,7 @@ func TestB15_CancelDropsWhatIsQueued(t *testing.T) {
 func TestB16_CancelOfAnUnknownIDIsNothing(t *testing.T) {
 	onBoth(t, answering(), func(t *testing.T, _ *fixture, dial func(*testing.T) wire) {
 		w := dial(t)
-		send(t, w, cancel(999), ask(1))
+		send(t, w, cancel(999), askFrame(1))
 		untilFinal(t, w, 1)
 		send(t, w, cancel(1), ping(2)) // finished
 		expectEcho(t, w, 2)
@@ -75,7 +75,7 @@ func TestB17_CancelTwice(t *testing.T) {
 	answer, begun, ended := holdingAnswer()
 	onBoth(t, setup{answer: answer}, func(t *testing.T, _ *fixture, dial func(*testing.T) wire) {
 		w := dial(t)
-		send(t, w, ask(1))
+		send(t, w, askFrame(1))
 		<-begun
 		send(t, w, cancel(1), cancel(1), ping(2))
 		<-ended
@@ -108,7 +108,7 @@ func TestB19_CancelIsPerConnection(t *testing.T) {
 	answer, begun, ended := holdingAnswer()
 	onBoth(t, setup{answer: answer}, func(t *testing.T, _ *fixture, dial func(*testing.T) wire) {
 		a, b := dial(t), dial(t)
-		send(t, a, ask(777))
+		send(t, a, askFrame(777))
 		<-begun
 		send(t, b, cancel(777), ping(1))
 		expectEcho(t, b, 1)
@@ -129,7 +129,7 @@ func TestB20_CancelRacesTheLastFrame(t *testing.T) {
 		w := dial(t)
 		for i := range uint64(500) {
 			id := 2 * i
-			send(t, w, ask(id), cancel(id), ping(id+1))
+			send(t, w, askFrame(id), cancel(id), ping(id+1))
 			for _, g := range untilEcho(t, w, id+1) {
 				if g.RequestID != id {
 					t.Fatalf("round %d: a frame of %d after its echo", i, g.RequestID)
@@ -142,7 +142,7 @@ func TestB20_CancelRacesTheLastFrame(t *testing.T) {
 func TestB21_CancelBeforeItsQueryIsForgotten(t *testing.T) {
 	onBoth(t, answering(), func(t *testing.T, _ *fixture, dial func(*testing.T) wire) {
 		w := dial(t)
-		send(t, w, cancel(1), ask(1))
+		send(t, w, cancel(1), askFrame(1))
 		if got := text(t, untilFinal(t, w, 1)); got != "It opened in 1921." {
 			t.Errorf("the answer reads %q", got)
 		}
@@ -154,7 +154,7 @@ func TestB40_AVanishedClientCancelsItsRequests(t *testing.T) {
 	onBoth(t, setup{answer: answer}, func(t *testing.T, f *fixture, dial func(*testing.T) wire) {
 		w := dial(t)
 		for id := range uint64(3) {
-			send(t, w, ask(id))
+			send(t, w, askFrame(id))
 			<-begun
 		}
 		_ = w.Close() // no goodbye
@@ -165,7 +165,7 @@ func TestB40_AVanishedClientCancelsItsRequests(t *testing.T) {
 				t.Fatal("a request outlived its client")
 			}
 		}
-		waitFor(t, "the connection's end", func() bool { return f.host.LiveConnections() == 0 })
+		waitFor(t, "the connection's end", func() bool { return f.browsers.LiveConnections() == 0 })
 	})
 }
 
@@ -173,7 +173,7 @@ func TestB40_AVanishedClientCancelsItsRequests(t *testing.T) {
 func TestB48_LifeCycle(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	s := setup{answer: func(ctx context.Context, q host.Question, sink ports.AnswerSink) {
+	s := setup{answer: func(ctx context.Context, q ask.Question, sink ports.AnswerSink) {
 		for range len(q.Query.Query) {
 			if sink.Token(ctx, "x", false) != nil {
 				return
@@ -227,7 +227,7 @@ func TestB49_NothingFollowsTheBarrier(t *testing.T) {
 	if testing.Short() {
 		rounds = 500
 	}
-	s := setup{answer: func(ctx context.Context, _ host.Question, sink ports.AnswerSink) {
+	s := setup{answer: func(ctx context.Context, _ ask.Question, sink ports.AnswerSink) {
 		for sink.Token(ctx, "token", false) == nil {
 		}
 	}}
@@ -238,7 +238,7 @@ func TestB49_NothingFollowsTheBarrier(t *testing.T) {
 			t.Fatal(err)
 		}
 		id := 2*i + 1
-		send(t, w, ask(id))
+		send(t, w, askFrame(id))
 		receive(t, w) // at least one token: it runs
 		send(t, w, cancel(id), ping(id+1))
 		untilEcho(t, w, id+1)

@@ -24,7 +24,7 @@ const slack = 256 << 10
 func measure(t *testing.T, f *fixture) usage {
 	t.Helper()
 	waitFor(t, "the end of every connection", func() bool {
-		return f.websocket.Connections() == 0 && f.unix.Connections() == 0 && f.host.LiveConnections() == 0
+		return f.websocket.Connections() == 0 && f.unix.Connections() == 0 && f.browsers.LiveConnections() == 0
 	})
 	f.log.forget()
 	runtime.GC()
@@ -111,7 +111,7 @@ func (c churner) cycle(n int) {
 		c.cut(w)
 	case 2: // while tokens flow
 		w := c.open()
-		send(c.t, w, ask(1))
+		send(c.t, w, askFrame(1))
 		receive(c.t, w)
 		c.cut(w)
 	case 3: // before it has begun

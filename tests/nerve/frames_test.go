@@ -221,7 +221,7 @@ func TestB38_CloseIsAnsweredAndCancels(t *testing.T) {
 	answer, begun, ended := holdingAnswer()
 	f := start(t, setup{answer: answer})
 	w := f.dialWebSocket(t)
-	send(t, w, ask(1))
+	send(t, w, askFrame(1))
 	<-begun
 	if _, err := w.Write(wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Close, Payload: []byte{0x03, 0xe9}})); err != nil {
 		t.Fatal(err)
@@ -286,8 +286,8 @@ func TestB46_ShutdownSays1001(t *testing.T) {
 	answer, begun, ended := holdingAnswer()
 	f := start(t, setup{answer: answer})
 	w, u := f.dialWebSocket(t), f.dialUnix(t)
-	send(t, w, ask(1))
-	send(t, u, ask(1))
+	send(t, w, askFrame(1))
+	send(t, u, askFrame(1))
 	<-begun
 	<-begun
 	started := time.Now()

@@ -14,7 +14,7 @@ import (
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/admission"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/ask"
 	"plexus/ports"
 )
 
@@ -87,7 +87,7 @@ func TestH8_RefusalsLookAlike(t *testing.T) {
 	f := start(t, setup{origins: []string{otherOrigin}})
 	blocked := keyOf(0)
 	f.refuses(t, from(ourOrigin), offer(blocked))
-	remove(t, f.host, f.inState(t, ourOrigin, blocked, admission.Waiting).ID)
+	remove(t, f.browsers, f.inState(t, ourOrigin, blocked, admission.Waiting).ID)
 	here := hostIs(f.addr)
 	var first string
 	for name, c := range map[string]struct {
@@ -175,7 +175,7 @@ func TestH11_AlmostRightIsWrong(t *testing.T) {
 	for _, key := range []string{strings.ToUpper(keyOf(0)), keyOf(0)[1:], keyOf(0) + "0", ""} {
 		f.refuses(t, from(ourOrigin), offer(key))
 		f.refusedFor(t, admission.WrongOffer)
-		if rows, err := f.host.Extensions(t.Context()); err != nil || len(rows) != 0 {
+		if rows, err := f.browsers.Extensions(t.Context()); err != nil || len(rows) != 0 {
 			t.Fatalf("%q waits (%v)", key, err)
 		}
 	}
@@ -393,7 +393,7 @@ func TestH17_AThousandWrongHandshakes(t *testing.T) {
 	}
 	before.compare(t, f)
 	f.admits(t, "anvesha-v1."+token, offer(token))
-	if rows, err := f.host.Extensions(t.Context()); err != nil || len(rows) > admission.MaxWaitingPerOrigin {
+	if rows, err := f.browsers.Extensions(t.Context()); err != nil || len(rows) > admission.MaxWaitingPerOrigin {
 		t.Errorf("%d rows wait (%v)", len(rows), err)
 	}
 }
@@ -427,7 +427,7 @@ func TestH18_LoopbackOnly(t *testing.T) {
 // after 101, and never where there is none.
 func TestH20_FramesThatComeTooEarly(t *testing.T) {
 	asked := make(chan struct{}, 1)
-	f := start(t, setup{answer: func(ctx context.Context, _ host.Question, sink ports.AnswerSink) {
+	f := start(t, setup{answer: func(ctx context.Context, _ ask.Question, sink ports.AnswerSink) {
 		asked <- struct{}{}
 		_ = sink.Token(ctx, "", true) // the peer may be gone
 	}})
@@ -438,7 +438,7 @@ func TestH20_FramesThatComeTooEarly(t *testing.T) {
 		}
 		prepare(t, conn)
 		request := []byte(requestText("GET / HTTP/1.1", upgradeLines(hostIs(f.addr), offer(key))...))
-		for _, frame := range [][]byte{ask(1), ping(2)} {
+		for _, frame := range [][]byte{askFrame(1), ping(2)} {
 			request = append(request, wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Binary, Payload: frame})...)
 		}
 		if _, err := conn.Write(request); err != nil {

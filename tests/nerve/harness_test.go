@@ -25,7 +25,8 @@ import (
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/admission"
 	"plexus/domain/framing"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/ask"
+	"plexus/domain/usecases/browsers"
 	"plexus/ports"
 )
 
@@ -39,7 +40,7 @@ const patience = 20 * time.Second
 
 // fixture is one running host with both listeners.
 type fixture struct {
-	host      *host.Host
+	browsers  *browsers.Registry
 	websocket *nervews.Server
 	unix      *nerveuds.Server
 	addr      string // of the WebSocket listener
@@ -52,23 +53,24 @@ type fixture struct {
 type setup struct {
 	search  ports.SearchProvider
 	model   ports.Generator
-	answer  func(ctx context.Context, q host.Question, sink ports.AnswerSink)
+	answer  func(ctx context.Context, q ask.Question, sink ports.AnswerSink)
 	origins []string
 	config  nervews.Config
 }
 
 // desk is the host with a replaceable answer.
 type desk struct {
-	*host.Host
-	answer func(ctx context.Context, q host.Question, sink ports.AnswerSink)
+	*ask.Service
+	*browsers.Registry
+	answer func(ctx context.Context, q ask.Question, sink ports.AnswerSink)
 }
 
-func (d desk) AnswerQuery(ctx context.Context, q host.Question, sink ports.AnswerSink) {
+func (d desk) AnswerQuery(ctx context.Context, q ask.Question, sink ports.AnswerSink) {
 	if d.answer != nil {
 		d.answer(ctx, q, sink)
 		return
 	}
-	d.Host.AnswerQuery(ctx, q, sink)
+	d.Service.AnswerQuery(ctx, q, sink)
 }
 
 type keeper struct{}
@@ -81,15 +83,18 @@ func start(t *testing.T, s setup) *fixture {
 	t.Helper()
 	f := &fixture{log: &lockedBuffer{}, registry: memory.NewExtensions()}
 	log := slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	h, err := host.New(host.Deps{
-		Search: s.search, Model: s.model, Extensions: f.registry, Token: keeper{}, Now: time.Now, Log: log,
-	}, host.Options{TokenHash: admission.HashKey(token), AllowedOrigins: s.origins})
+	answerer, err := ask.New(ask.Deps{Search: s.search, Model: s.model, Now: time.Now, Log: log}, ask.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.host = h
+	f.browsers, err = browsers.New(
+		browsers.Deps{Extensions: f.registry, Token: keeper{}, Now: time.Now, Log: log},
+		browsers.Options{TokenHash: admission.HashKey(token), AllowedOrigins: s.origins})
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.config.Log = log
-	d := desk{Host: h, answer: s.answer}
+	d := desk{Service: answerer, Registry: f.browsers, answer: s.answer}
 	f.websocket = nervews.New(d, s.config)
 	f.unix = nerveuds.New(d, nerveuds.Config{Log: log, Timing: s.config.Timing, Limits: s.config.Limits})
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
@@ -212,8 +217,8 @@ func query(id uint64, q framing.SearchQuery) []byte {
 	return frame(framing.SearchQueryMsg, framing.Final, id, string(framing.AppendSearchQuery(nil, q)))
 }
 
-// ask is a plain question without search.
-func ask(id uint64) []byte {
+// askFrame is a plain question without search.
+func askFrame(id uint64) []byte {
 	return query(id, framing.SearchQuery{Query: "what", MaxResults: 10})
 }
 

@@ -18,7 +18,7 @@ import (
 	"plexus/domain/admission"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/devices"
 )
 
 // phoneToken is the master token, which a phone may use as well as its own.
@@ -28,11 +28,11 @@ var phoneToken = strings.Repeat("5", pairing.TokenLength)
 func serveClients(t *testing.T, f *fixture) (addr string) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	devices := memory.NewDevices()
-	clients, err := host.NewClients(t.Context(), host.ClientDeps{
-		Devices: devices, Finder: devices, Revoked: memory.NewRevocations(), Settings: memory.NewSettings(),
+	store := memory.NewDevices()
+	clients, err := devices.New(t.Context(), devices.Deps{
+		Devices: store, Finder: store, Revoked: memory.NewRevocations(), Settings: memory.NewSettings(),
 		Random: rand.Reader, Now: time.Now, Log: log,
-	}, host.ClientOptions{Master: secret.New(phoneToken).Hash()})
+	}, devices.Options{Master: secret.New(phoneToken).Hash()})
 	if err != nil {
 		t.Fatal(err)
 	}

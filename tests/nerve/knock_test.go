@@ -13,7 +13,8 @@ import (
 
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/admission"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/ask"
+	"plexus/domain/usecases/browsers"
 	"plexus/ports"
 )
 
@@ -74,7 +75,7 @@ func (f *fixture) refuses(t *testing.T, header ...string) {
 // refusedFor insists that the newest refusal that the owner sees has this cause.
 func (f *fixture) refusedFor(t *testing.T, cause admission.Cause) {
 	t.Helper()
-	list := f.host.Refusals()
+	list := f.browsers.Refusals()
 	if len(list) == 0 || list[0].Cause != cause {
 		t.Errorf("the owner sees %+v, want %s first", list, cause)
 	}
@@ -83,7 +84,7 @@ func (f *fixture) refusedFor(t *testing.T, cause admission.Cause) {
 // row finds what the owner sees of an extension; key "" is the row by token.
 func (f *fixture) row(t *testing.T, origin, key string) (admission.Extension, bool) {
 	t.Helper()
-	rows, err := f.host.Extensions(t.Context())
+	rows, err := f.browsers.Extensions(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,14 +110,14 @@ func (f *fixture) inState(t *testing.T, origin, key string, want admission.State
 	return row
 }
 
-func allow(t *testing.T, h *host.Host, id int64) {
+func allow(t *testing.T, h *browsers.Registry, id int64) {
 	t.Helper()
 	if _, err := h.AllowExtension(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func remove(t *testing.T, h *host.Host, id int64) {
+func remove(t *testing.T, h *browsers.Registry, id int64) {
 	t.Helper()
 	if _, err := h.RemoveExtension(t.Context(), id); err != nil {
 		t.Fatal(err)
@@ -200,7 +201,7 @@ func (l *lockedBuffer) forget() {
 }
 
 // endlessAnswer streams until nobody listens.
-func endlessAnswer(ctx context.Context, _ host.Question, sink ports.AnswerSink) {
+func endlessAnswer(ctx context.Context, _ ask.Question, sink ports.AnswerSink) {
 	for sink.Token(ctx, "token", false) == nil {
 	}
 }

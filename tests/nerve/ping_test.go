@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"plexus/domain/framing"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/ask"
 	"plexus/ports"
 )
 
 // holdingAnswer blocks until the request is cancelled and reports both.
-func holdingAnswer() (answer func(context.Context, host.Question, ports.AnswerSink), begun, ended chan string) {
+func holdingAnswer() (answer func(context.Context, ask.Question, ports.AnswerSink), begun, ended chan string) {
 	begun, ended = make(chan string, 2048), make(chan string, 2048)
-	return func(ctx context.Context, q host.Question, _ ports.AnswerSink) {
+	return func(ctx context.Context, q ask.Question, _ ports.AnswerSink) {
 		begun <- q.Query.Query
 		<-ctx.Done()
 		ended <- q.Query.Query
@@ -36,7 +36,7 @@ func TestB1_PingIsEchoedIdentically(t *testing.T) {
 func TestB1_EchoPassesQueuedTokens(t *testing.T) {
 	const tokens = 4000
 	full := make(chan struct{})
-	s := setup{answer: func(ctx context.Context, _ host.Question, sink ports.AnswerSink) {
+	s := setup{answer: func(ctx context.Context, _ ask.Question, sink ports.AnswerSink) {
 		piece := string(bytes.Repeat([]byte("x"), 4000))
 		for i := range tokens {
 			if i == tokens/2 {
@@ -49,7 +49,7 @@ func TestB1_EchoPassesQueuedTokens(t *testing.T) {
 	}}
 	f := start(t, s)
 	w := f.dialWebSocket(t)
-	send(t, w, ask(1), ping(2))
+	send(t, w, askFrame(1), ping(2))
 	before := untilEcho(t, w, 2)
 	select {
 	case <-full:
@@ -90,7 +90,7 @@ func TestB4_PingWithTheIDOfARunningQuery(t *testing.T) {
 	answer, begun, ended := holdingAnswer()
 	onBoth(t, setup{answer: answer}, func(t *testing.T, _ *fixture, dial func(*testing.T) wire) {
 		w := dial(t)
-		send(t, w, ask(5))
+		send(t, w, askFrame(5))
 		<-begun
 		send(t, w, ping(5))
 		expectEcho(t, w, 5)
@@ -120,7 +120,7 @@ func agentFrame(t *testing.T, typ framing.MessageType) {
 	answer, begun, ended := holdingAnswer()
 	onBoth(t, setup{answer: answer}, func(t *testing.T, _ *fixture, dial func(*testing.T) wire) {
 		w := dial(t)
-		send(t, w, ask(200))
+		send(t, w, askFrame(200))
 		<-begun
 		for i := range 1500 { // more than the table of requests could hold
 			send(t, w, frame(typ, framing.Flags(i%4), uint64(200+i), "{}"))

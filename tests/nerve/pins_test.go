@@ -100,7 +100,7 @@ func unitPins() []pin {
 			f.Drain(func(uint64, *bool) { t.Error("an entry was drained twice") })
 			answer, begun, ended := holdingAnswer()
 			w := start(t, setup{answer: answer}).dialWebSocket(t)
-			send(t, w, ask(1))
+			send(t, w, askFrame(1))
 			<-begun
 			send(t, w, cancel(1), cancel(1), ping(2))
 			<-ended // its context says so

@@ -11,7 +11,7 @@ import (
 	"plexus/adapters/memory"
 	"plexus/domain/framing"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/ask"
 	"plexus/ports"
 )
 
@@ -74,7 +74,7 @@ func TestB7_WithoutSearchNothingIsSearched(t *testing.T) {
 	s := answering()
 	onBoth(t, s, func(t *testing.T, _ *fixture, dial func(*testing.T) wire) {
 		w := dial(t)
-		send(t, w, ask(7))
+		send(t, w, askFrame(7))
 		if got, want := shape(untilFinal(t, w, 7)), "AiToken/1 AiToken/1 AiToken/1 AiToken/2"; got != want {
 			t.Errorf("frames %s, want %s", got, want)
 		}
@@ -152,10 +152,10 @@ func TestB12_DuplicateInFlightIsIgnored(t *testing.T) {
 	answer, begun, ended := holdingAnswer()
 	onBoth(t, setup{answer: answer}, func(t *testing.T, f *fixture, dial func(*testing.T) wire) {
 		w := dial(t)
-		send(t, w, ask(1))
+		send(t, w, askFrame(1))
 		<-begun
 		// A good one, and a bad one whose sentinel would end the first.
-		send(t, w, ask(1), frame(framing.SearchQueryMsg, framing.Final, 1, "{}"), ping(2))
+		send(t, w, askFrame(1), frame(framing.SearchQueryMsg, framing.Final, 1, "{}"), ping(2))
 		expectEcho(t, w, 2)
 		if len(begun) != 0 || len(ended) != 0 {
 			t.Error("the duplicate started or ended something")
@@ -170,7 +170,7 @@ func TestB13_AnEndedIDIsNew(t *testing.T) {
 	onBoth(t, answering(), func(t *testing.T, _ *fixture, dial func(*testing.T) wire) {
 		w := dial(t)
 		for range 300 { // at once after FINAL, each time
-			send(t, w, ask(1))
+			send(t, w, askFrame(1))
 			if got := text(t, untilFinal(t, w, 1)); got != "It opened in 1921." {
 				t.Fatalf("the answer reads %q", got)
 			}
@@ -183,12 +183,12 @@ func TestB14_The1025thIsRefusedAlone(t *testing.T) {
 	onBoth(t, setup{answer: answer}, func(t *testing.T, _ *fixture, dial func(*testing.T) wire) {
 		w := dial(t)
 		for id := range uint64(sessions.MaxInflight) {
-			send(t, w, ask(id))
+			send(t, w, askFrame(id))
 		}
 		for range sessions.MaxInflight {
 			<-begun
 		}
-		send(t, w, ask(5000), ping(1))
+		send(t, w, askFrame(5000), ping(1))
 		frames := untilEcho(t, w, 1)
 		if len(frames) != 1 || frames[0].RequestID != 5000 || frames[0].payload != sentinel || frames[0].Flags != framing.Final {
 			t.Fatalf("frames %s, want the sentinel of 5000", shape(frames))
@@ -198,7 +198,7 @@ func TestB14_The1025thIsRefusedAlone(t *testing.T) {
 		}
 		send(t, w, cancel(0)) // makes room for one
 		<-ended
-		send(t, w, ask(5001))
+		send(t, w, askFrame(5001))
 		<-begun
 		_ = w.Close()
 		for range sessions.MaxInflight {
@@ -209,7 +209,7 @@ func TestB14_The1025thIsRefusedAlone(t *testing.T) {
 
 func TestB43_HalfClosedPeerGetsItsAnswer(t *testing.T) {
 	release := make(chan struct{})
-	s := setup{answer: func(ctx context.Context, _ host.Question, sink ports.AnswerSink) {
+	s := setup{answer: func(ctx context.Context, _ ask.Question, sink ports.AnswerSink) {
 		<-release
 		if err := errors.Join(sink.Token(ctx, "late", false), sink.Token(ctx, "", true)); err != nil {
 			t.Errorf("the answer could not be sent: %v", err)
@@ -217,7 +217,7 @@ func TestB43_HalfClosedPeerGetsItsAnswer(t *testing.T) {
 	}}
 	f := start(t, s)
 	w := f.dialUnix(t)
-	send(t, w, ask(1))
+	send(t, w, askFrame(1))
 	if err := w.Conn.(interface{ CloseWrite() error }).CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
@@ -230,13 +230,13 @@ func TestB43_HalfClosedPeerGetsItsAnswer(t *testing.T) {
 
 // TestPanic_EndsOneRequestOnly: whatever an adapter does, the others live.
 func TestPanic_EndsOneRequestOnly(t *testing.T) {
-	s := setup{answer: func(ctx context.Context, q host.Question, sink ports.AnswerSink) {
+	s := setup{answer: func(ctx context.Context, q ask.Question, sink ports.AnswerSink) {
 		_ = sink.Token(ctx, "half", false) // the panic is what is tested
 		panic("an adapter's fault")
 	}}
 	onBoth(t, s, func(t *testing.T, f *fixture, dial func(*testing.T) wire) {
 		w := dial(t)
-		send(t, w, ask(1))
+		send(t, w, askFrame(1))
 		if got := shape(untilFinal(t, w, 1)); got != "AiToken/1 AiToken/2" {
 			t.Errorf("frames %s", got)
 		}

@@ -10,7 +10,7 @@ import (
 	"plexus/adapters/memory"
 	"plexus/domain/admission"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/browsers"
 	"plexus/ports"
 )
 
@@ -46,13 +46,13 @@ func (l *heldLink) Close(reason sessions.CloseReason) {
 
 // hourlyHost is a host whose clock moves an hour with every look at it, so that
 // each visit is stored.
-func hourlyHost(t *testing.T, registry *hookedRegistry) *host.Host {
+func hourlyHost(t *testing.T, registry *hookedRegistry) *browsers.Registry {
 	t.Helper()
 	now := time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
-	h, err := host.New(host.Deps{
+	h, err := browsers.New(browsers.Deps{
 		Extensions: registry, Token: keeper{}, Log: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { now = now.Add(time.Hour); return now },
-	}, host.Options{TokenHash: admission.HashKey(token)})
+	}, browsers.Options{TokenHash: admission.HashKey(token)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,22 +102,22 @@ func TestD6_AttachSeesWhatChangedSinceTheVerdict(t *testing.T) {
 	byKey := admission.Knock{Origins: []string{ourOrigin}, Protocols: []string{"anvesha-v1." + keyOf(0)}}
 	byToken := admission.Knock{Origins: []string{ourOrigin}, Protocols: []string{"anvesha-v1." + token}}
 	tool := admission.Knock{Protocols: []string{"anvesha-v1." + token}}
-	forget := func(t *testing.T, h *host.Host, id int64) {
+	forget := func(t *testing.T, h *browsers.Registry, id int64) {
 		if err := h.ForgetExtension(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 	}
-	rotate := func(t *testing.T, h *host.Host, _ int64) {
+	rotate := func(t *testing.T, h *browsers.Registry, _ int64) {
 		if err := h.RotateToken(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	nothing := func(*testing.T, *host.Host, int64) {}
-	elsewhere := func(t *testing.T, h *host.Host, _ int64) { remove(t, h, 2) }
+	nothing := func(*testing.T, *browsers.Registry, int64) {}
+	elsewhere := func(t *testing.T, h *browsers.Registry, _ int64) { remove(t, h, 2) }
 	for _, c := range []struct {
 		name   string
 		knock  admission.Knock
-		change func(*testing.T, *host.Host, int64)
+		change func(*testing.T, *browsers.Registry, int64)
 		inside bool
 	}{
 		{"key, nothing", byKey, nothing, true},

@@ -22,7 +22,8 @@ import (
 	"plexus/adapters/nervews"
 	"plexus/adapters/searchapi"
 	"plexus/domain/admission"
-	"plexus/domain/usecases/host"
+	"plexus/domain/usecases/ask"
+	"plexus/domain/usecases/browsers"
 	"plexus/ports"
 )
 
@@ -94,12 +95,20 @@ func hostAll(ctx context.Context, s Setup, tcp, uds net.Listener) (stop func(), 
 	key := make([]byte, admission.KeyLength/2)
 	_, _ = rand.Read(key) // never fails
 	token = hex.EncodeToString(key)
-	h, err := host.New(host.Deps{
-		Search: search, Model: &switchModel{held: model}, Extensions: memory.NewExtensions(), Token: fixedToken{}, Now: time.Now, Log: log,
-	}, host.Options{TokenHash: admission.HashKey(token), MaxGenerations: 8})
+	answerer, err := ask.New(ask.Deps{Search: search, Model: &switchModel{held: model}, Now: time.Now, Log: log}, ask.Options{MaxGenerations: 8})
 	if err != nil {
 		return nil, "", err
 	}
+	registry, err := browsers.New(
+		browsers.Deps{Extensions: memory.NewExtensions(), Token: fixedToken{}, Now: time.Now, Log: log},
+		browsers.Options{TokenHash: admission.HashKey(token)})
+	if err != nil {
+		return nil, "", err
+	}
+	h := struct {
+		*ask.Service
+		*browsers.Registry
+	}{answerer, registry}
 	ws := nervews.New(h, nervews.Config{Log: log})
 	unix := nerveuds.New(h, nerveuds.Config{Log: log})
 	var serving sync.WaitGroup

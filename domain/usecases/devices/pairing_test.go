@@ -1,4 +1,4 @@
-package host
+package devices
 
 import (
 	"context"
@@ -9,12 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"plexus/domain/loglimit"
 	"plexus/domain/pairing"
 	"plexus/ports"
 )
 
 func TestN68_ACodeWorksOnceAndANewOneReplacesIt(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	old := d.invite()
 	fresh, replaced, err := d.CreateInvitation(t.Context(), testServer)
 	if err != nil || !replaced || fresh.Code == old.Code {
@@ -40,7 +41,7 @@ func TestN68_ACodeWorksOnceAndANewOneReplacesIt(t *testing.T) {
 }
 
 func TestN69_TokensAreDistinct(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	seen := map[string]bool{d.master.Reveal(): true}
 	for n := range pairing.MaxDevices {
 		token, device := d.pair(fmt.Sprint("phone ", n))
@@ -52,10 +53,10 @@ func TestN69_TokensAreDistinct(t *testing.T) {
 }
 
 func TestN70_ARestartKeepsDevicesAndForgetsTheInvitation(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	token, device := d.pair("iPhone")
 	i := d.invite()
-	d.restart(ClientOptions{})
+	d.restart(Options{})
 	if who := d.hello(token); who.Device.ID != device.ID {
 		t.Errorf("after a restart the token belongs to %v", who)
 	}
@@ -68,7 +69,7 @@ func TestN70_ARestartKeepsDevicesAndForgetsTheInvitation(t *testing.T) {
 }
 
 func TestN72_TheMasterTokenAloneAdministers(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	token, _ := d.pair("iPhone")
 	i := d.invite()
 	if err := d.AuthenticateMaster(t.Context(), d.master); err != nil {
@@ -92,7 +93,7 @@ func TestN72_TheMasterTokenAloneAdministers(t *testing.T) {
 }
 
 func TestN73_ACodeIsActiveUntilItIsRedeemed(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	i := d.invite()
 	changed := d.Changed()
 	if !d.ActiveCode(i.Code.Text) || d.ActiveCode(pairing.NewCode([16]byte{1}).Text) {
@@ -115,7 +116,7 @@ func TestN73_ACodeIsActiveUntilItIsRedeemed(t *testing.T) {
 }
 
 func TestN74_CR02_RedeemingAgainIsRefusedAndAddsNoDevice(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	i := d.invite()
 	if _, _, err := d.Redeem(t.Context(), i.Code, "iPhone"); err != nil {
 		t.Fatal(err)
@@ -144,13 +145,13 @@ func TestN74_CR02_RedeemingAgainIsRefusedAndAddsNoDevice(t *testing.T) {
 	if _, _, err := d.Redeem(t.Context(), next.Code, "iPhone"); err != nil {
 		t.Errorf("the next code: %v", err)
 	}
-	if lines := strings.Count(d.log.String(), "attempt was refused"); lines > 2*linesPerMinute {
+	if lines := strings.Count(d.log.String(), "attempt was refused"); lines > 2*loglimit.Lines {
 		t.Errorf("%d lines in the log", lines)
 	}
 }
 
 func TestCR05_TheThirtyThirdLeavesTheInvitationOpen(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	var first pairing.Device
 	for n := range pairing.MaxDevices - 1 {
 		if _, device := d.pair("iPhone"); n == 0 {
@@ -182,7 +183,7 @@ func TestCR05_TheThirtyThirdLeavesTheInvitationOpen(t *testing.T) {
 // TestCR06_OneOfManyWins lets every rival arrive while the first one's device is
 // being stored.
 func TestCR06_OneOfManyWins(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	i := d.invite()
 	const rivals = 50
 	started, arrived := make(chan struct{}), make(chan struct{}, rivals)
@@ -218,7 +219,7 @@ func TestCR06_OneOfManyWins(t *testing.T) {
 }
 
 func TestCR45_AFailedWriteLeavesTheInvitationOpen(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	i := d.invite()
 	d.devices.fail("add", errDisk)
 	if token, device, err := d.Redeem(t.Context(), i.Code, "iPhone"); !errors.Is(err, errDisk) || !token.Empty() || device != (pairing.Device{}) {
@@ -234,7 +235,7 @@ func TestCR45_AFailedWriteLeavesTheInvitationOpen(t *testing.T) {
 }
 
 func TestRedeem_WaitsNoLongerThanItsCaller(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	i := d.invite()
 	started, release := make(chan struct{}), make(chan struct{})
 	d.devices.during["add"] = func() {
@@ -267,7 +268,7 @@ func TestRedeem_WaitsNoLongerThanItsCaller(t *testing.T) {
 }
 
 func TestCancelInvitation_NamesTheOne(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	i := d.invite()
 	if done, err := d.CancelInvitation(t.Context(), pairing.NewCode([16]byte{1}).ID()); done || err != nil {
 		t.Errorf("another one: %v, %v", done, err)
@@ -281,7 +282,7 @@ func TestCancelInvitation_NamesTheOne(t *testing.T) {
 }
 
 func TestPayload_ExpiresOnlyWhereAsked(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	i := d.invite()
 	expires := func(legacy bool) bool {
 		return strings.Contains(d.Payload(i, legacy).Reveal(), `"expires_at":1772357520000`)
@@ -289,7 +290,7 @@ func TestPayload_ExpiresOnlyWhereAsked(t *testing.T) {
 	if expires(false) || !expires(true) {
 		t.Error("the legacy payload alone is to have an expiry")
 	}
-	d.restart(ClientOptions{LegacyExpiry: true})
+	d.restart(Options{LegacyExpiry: true})
 	if !expires(false) {
 		t.Error("legacy_expiry makes no difference")
 	}

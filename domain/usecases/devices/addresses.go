@@ -1,4 +1,4 @@
-package host
+package devices
 
 import (
 	"context"
@@ -25,7 +25,7 @@ const MaxAcceptedHosts = 32
 var ErrSettingFixed = errors.New("setting fixed outside the page")
 
 // ownerSettings are the owner's settings in memory, as they are in the store.
-// Clients.mu guards the values.
+// Service.mu guards the values.
 type ownerSettings struct {
 	storing *syncx.Semaphore // of one, so that store and memory change in the same order
 
@@ -35,48 +35,48 @@ type ownerSettings struct {
 	noPhone bool
 }
 
-func (c *Clients) loadSettings(ctx context.Context) error {
-	c.owner.storing = syncx.NewSemaphore(1)
-	stored, err := c.deps.Settings.Settings(ctx)
+func (s *Service) loadSettings(ctx context.Context) error {
+	s.owner.storing = syncx.NewSemaphore(1)
+	stored, err := s.deps.Settings.Settings(ctx)
 	if err != nil {
 		return fmt.Errorf("load settings: %w", err)
 	}
 	public := stored[keyPublicURL]
-	if c.opts.PublicURL != "" {
-		public, c.owner.fixed = c.opts.PublicURL, true
+	if s.opts.PublicURL != "" {
+		public, s.owner.fixed = s.opts.PublicURL, true
 	}
 	if public != "" {
 		server, err := pairing.ParseServer(public)
 		switch {
 		case err == nil:
-			c.owner.public = server
-		case c.owner.fixed:
+			s.owner.public = server
+		case s.owner.fixed:
 			return fmt.Errorf("public_url: %w", err)
 		default:
-			c.deps.Log.Error("the stored public address cannot be used", "error", err)
+			s.deps.Log.Error("the stored public address cannot be used", "error", err)
 		}
 	}
 	for line := range strings.Lines(stored[keyAcceptedHosts]) {
 		if server, err := pairing.ParseServer("wss://" + strings.TrimSpace(line)); err == nil {
-			c.owner.hosts = append(c.owner.hosts, server)
+			s.owner.hosts = append(s.owner.hosts, server)
 		}
 	}
-	c.owner.noPhone = stored[keyNoPhone] == "true"
+	s.owner.noPhone = stored[keyNoPhone] == "true"
 	return nil
 }
 
 // PublicURL is the address by which clients reach this host. ok is false when
 // there is none; fixed says that it comes from a flag, the environment or the
 // configuration file.
-func (c *Clients) PublicURL() (server pairing.Server, fixed, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.owner.public, c.owner.fixed, c.owner.public != pairing.Server{}
+func (s *Service) PublicURL() (server pairing.Server, fixed, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.owner.public, s.owner.fixed, s.owner.public != pairing.Server{}
 }
 
 // SetPublicURL stores the address, durably; "" takes it away. A bad one is a
 // *pairing.AddressError, one that is fixed ErrSettingFixed.
-func (c *Clients) SetPublicURL(ctx context.Context, address string) error {
+func (s *Service) SetPublicURL(ctx context.Context, address string) error {
 	var server pairing.Server
 	if address != "" {
 		var err error
@@ -84,14 +84,14 @@ func (c *Clients) SetPublicURL(ctx context.Context, address string) error {
 			return fmt.Errorf("set public URL: %w", err)
 		}
 	}
-	err := c.store(ctx, func() (key, value string, apply func(), err error) {
-		if c.owner.fixed {
+	err := s.store(ctx, func() (key, value string, apply func(), err error) {
+		if s.owner.fixed {
 			return "", "", nil, ErrSettingFixed
 		}
 		if address != "" {
 			value = server.String()
 		}
-		return keyPublicURL, value, func() { c.owner.public = server }, nil
+		return keyPublicURL, value, func() { s.owner.public = server }, nil
 	})
 	if err != nil {
 		return fmt.Errorf("set public URL: %w", err)
@@ -100,20 +100,20 @@ func (c *Clients) SetPublicURL(ctx context.Context, address string) error {
 }
 
 // NoPhone reports whether the owner wants no client for now.
-func (c *Clients) NoPhone() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.owner.noPhone
+func (s *Service) NoPhone() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.owner.noPhone
 }
 
 // SetNoPhone stores whether clients are turned away, durably. It ends no
 // connection that is open.
-func (c *Clients) SetNoPhone(ctx context.Context, on bool) error {
-	err := c.store(ctx, func() (key, value string, apply func(), err error) {
+func (s *Service) SetNoPhone(ctx context.Context, on bool) error {
+	err := s.store(ctx, func() (key, value string, apply func(), err error) {
 		if on {
 			value = "true"
 		}
-		return keyNoPhone, value, func() { c.owner.noPhone = on }, nil
+		return keyNoPhone, value, func() { s.owner.noPhone = on }, nil
 	})
 	if err != nil {
 		return fmt.Errorf("set no phone: %w", err)
@@ -128,24 +128,24 @@ type AcceptedHost struct {
 }
 
 // AcceptedHosts lists the public URL's first and then the others, oldest first.
-func (c *Clients) AcceptedHosts() []AcceptedHost {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (s *Service) AcceptedHosts() []AcceptedHost {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var list []AcceptedHost
-	if c.owner.public != (pairing.Server{}) {
-		list = append(list, AcceptedHost{Server: c.owner.public, Public: true})
+	if s.owner.public != (pairing.Server{}) {
+		list = append(list, AcceptedHost{Server: s.owner.public, Public: true})
 	}
-	for _, s := range c.owner.hosts {
-		list = append(list, AcceptedHost{Server: s})
+	for _, server := range s.owner.hosts {
+		list = append(list, AcceptedHost{Server: server})
 	}
 	return list
 }
 
 // RemoveAcceptedHost takes an authority (host or host:port) off the list,
 // durably. One that is not there is no error.
-func (c *Clients) RemoveAcceptedHost(ctx context.Context, authority string) error {
-	err := c.storeHosts(ctx, func(hosts []pairing.Server) []pairing.Server {
-		return slices.DeleteFunc(hosts, func(s pairing.Server) bool { return s.Authority() == authority })
+func (s *Service) RemoveAcceptedHost(ctx context.Context, authority string) error {
+	err := s.storeHosts(ctx, func(hosts []pairing.Server) []pairing.Server {
+		return slices.DeleteFunc(hosts, func(server pairing.Server) bool { return server.Authority() == authority })
 	})
 	if err != nil {
 		return fmt.Errorf("remove accepted host: %w", err)
@@ -154,13 +154,13 @@ func (c *Clients) RemoveAcceptedHost(ctx context.Context, authority string) erro
 }
 
 // acceptServer puts the address's host on the list, if it is not accepted yet.
-func (c *Clients) acceptServer(ctx context.Context, server pairing.Server) error {
-	for _, h := range c.AcceptedHosts() {
+func (s *Service) acceptServer(ctx context.Context, server pairing.Server) error {
+	for _, h := range s.AcceptedHosts() {
 		if h.Server.Authority() == server.Authority() {
 			return nil
 		}
 	}
-	err := c.storeHosts(ctx, func(hosts []pairing.Server) []pairing.Server {
+	err := s.storeHosts(ctx, func(hosts []pairing.Server) []pairing.Server {
 		hosts = append(hosts, server)
 		return hosts[max(0, len(hosts)-MaxAcceptedHosts):]
 	})
@@ -170,60 +170,60 @@ func (c *Clients) acceptServer(ctx context.Context, server pairing.Server) error
 	return nil
 }
 
-func (c *Clients) storeHosts(ctx context.Context, edit func([]pairing.Server) []pairing.Server) error {
-	return c.store(ctx, func() (key, value string, apply func(), err error) {
-		hosts := edit(slices.Clone(c.owner.hosts))
+func (s *Service) storeHosts(ctx context.Context, edit func([]pairing.Server) []pairing.Server) error {
+	return s.store(ctx, func() (key, value string, apply func(), err error) {
+		hosts := edit(slices.Clone(s.owner.hosts))
 		lines := make([]string, len(hosts))
-		for i, s := range hosts {
-			lines[i] = s.Authority()
+		for i, server := range hosts {
+			lines[i] = server.Authority()
 		}
-		return keyAcceptedHosts, strings.Join(lines, "\n"), func() { c.owner.hosts = hosts }, nil
+		return keyAcceptedHosts, strings.Join(lines, "\n"), func() { s.owner.hosts = hosts }, nil
 	})
 }
 
 // store makes one change in the store and then in memory. prepare and apply run
 // under the lock; an empty value drops the key.
-func (c *Clients) store(ctx context.Context, prepare func() (key, value string, apply func(), err error)) error {
-	if err := c.owner.storing.Acquire(ctx); err != nil {
+func (s *Service) store(ctx context.Context, prepare func() (key, value string, apply func(), err error)) error {
+	if err := s.owner.storing.Acquire(ctx); err != nil {
 		return err
 	}
-	defer c.owner.storing.Release()
-	c.mu.Lock()
+	defer s.owner.storing.Release()
+	s.mu.Lock()
 	key, value, apply, err := prepare()
-	c.mu.Unlock()
+	s.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	// A store may report that ctx has ended after it has stored; memory would not
 	// follow.
 	if ctx := context.WithoutCancel(ctx); value == "" {
-		err = c.deps.Settings.DropSetting(ctx, key)
+		err = s.deps.Settings.DropSetting(ctx, key)
 	} else {
-		err = c.deps.Settings.PutSetting(ctx, key, value)
+		err = s.deps.Settings.PutSetting(ctx, key, value)
 	}
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
+	s.mu.Lock()
 	apply()
-	c.mu.Unlock()
-	c.changes.Notify()
+	s.mu.Unlock()
+	s.changes.Notify()
 	return nil
 }
 
 // AcceptsHost reports whether a Host header names an accepted host. Its port
 // does not count: proxies differ in whether they hand it on, and a name alone
 // keeps a rebinding page out.
-func (c *Clients) AcceptsHost(header string) bool {
+func (s *Service) AcceptsHost(header string) bool {
 	server, err := pairing.ParseServer("wss://" + header)
 	if err != nil {
 		return false
 	}
-	return slices.ContainsFunc(c.AcceptedHosts(), func(h AcceptedHost) bool { return h.Server.Host() == server.Host() })
+	return slices.ContainsFunc(s.AcceptedHosts(), func(h AcceptedHost) bool { return h.Server.Host() == server.Host() })
 }
 
 // AcceptsOrigin reports whether an Origin header is an accepted host's, byte
 // for byte.
-func (c *Clients) AcceptsOrigin(header string) bool {
-	return slices.ContainsFunc(c.AcceptedHosts(), func(h AcceptedHost) bool { return h.Server.Origin() == header })
+func (s *Service) AcceptsOrigin(header string) bool {
+	return slices.ContainsFunc(s.AcceptedHosts(), func(h AcceptedHost) bool { return h.Server.Origin() == header })
 }

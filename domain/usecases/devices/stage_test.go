@@ -1,4 +1,4 @@
-package host
+package devices
 
 import (
 	"bytes"
@@ -101,9 +101,9 @@ func (f *faultyLog) AppendRevoked(ctx context.Context, h pairing.TokenHash) erro
 	return f.Revocations.AppendRevoked(ctx, h)
 }
 
-// desk is Clients over stores in memory.
-type desk struct {
-	*Clients
+// stage is a Service over stores in memory.
+type stage struct {
+	*Service
 	t        *testing.T
 	devices  *faultyDevices
 	revoked  *faultyLog
@@ -113,23 +113,23 @@ type desk struct {
 	log      bytes.Buffer
 }
 
-func newDesk(t *testing.T) *desk {
+func newStage(t *testing.T) *stage {
 	t.Helper()
-	d := &desk{
+	d := &stage{
 		t: t, now: time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC),
 		devices: &faultyDevices{store: memory.NewDevices(), faults: map[string]error{}, during: map[string]func(){}},
 		revoked: &faultyLog{Revocations: memory.NewRevocations()}, settings: memory.NewSettings(),
 		master: pairing.NewMasterToken([16]byte{0: 0xaa, 15: 1}),
 	}
-	d.restart(ClientOptions{})
+	d.restart(Options{})
 	return d
 }
 
 // restart begins another process life over the same stores.
-func (d *desk) restart(opts ClientOptions) {
+func (d *stage) restart(opts Options) {
 	d.t.Helper()
 	opts.Master = d.master.Hash()
-	c, err := NewClients(d.t.Context(), ClientDeps{
+	service, err := New(d.t.Context(), Deps{
 		Devices: d.devices, Finder: d.devices, Revoked: d.revoked, Settings: d.settings,
 		Random: rand.NewChaCha8([32]byte{byte(d.now.Unix())}), Now: func() time.Time { return d.now },
 		Log: slog.New(slog.NewTextHandler(&d.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -137,10 +137,10 @@ func (d *desk) restart(opts ClientOptions) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.Clients = c
+	d.Service = service
 }
 
-func (d *desk) invite() pairing.Invitation {
+func (d *stage) invite() pairing.Invitation {
 	d.t.Helper()
 	i, _, err := d.CreateInvitation(d.t.Context(), testServer)
 	if err != nil {
@@ -150,7 +150,7 @@ func (d *desk) invite() pairing.Invitation {
 }
 
 // pair gives a new device and its token.
-func (d *desk) pair(name string) (pairing.DeviceToken, pairing.Device) {
+func (d *stage) pair(name string) (pairing.DeviceToken, pairing.Device) {
 	d.t.Helper()
 	token, device, err := d.Redeem(d.t.Context(), d.invite().Code, name)
 	if err != nil {
@@ -159,7 +159,7 @@ func (d *desk) pair(name string) (pairing.DeviceToken, pairing.Device) {
 	return token, device
 }
 
-func (d *desk) hello(token pairing.DeviceToken) ClientIdentity {
+func (d *stage) hello(token pairing.DeviceToken) Identity {
 	d.t.Helper()
 	who, err := d.Authenticate(d.t.Context(), token)
 	if err != nil {
@@ -168,7 +168,7 @@ func (d *desk) hello(token pairing.DeviceToken) ClientIdentity {
 	return who
 }
 
-func (d *desk) connect(token pairing.DeviceToken) (*clientLink, func()) {
+func (d *stage) connect(token pairing.DeviceToken) (*clientLink, func()) {
 	d.t.Helper()
 	link := &clientLink{}
 	detach, ok := d.AttachClient(d.t.Context(), d.hello(token), link)
@@ -178,9 +178,9 @@ func (d *desk) connect(token pairing.DeviceToken) (*clientLink, func()) {
 	return link, detach
 }
 
-func (d *desk) status() []DeviceStatus {
+func (d *stage) status() []Status {
 	d.t.Helper()
-	list, err := d.Clients.Devices(d.t.Context())
+	list, err := d.Service.Devices(d.t.Context())
 	if err != nil {
 		d.t.Fatal(err)
 	}

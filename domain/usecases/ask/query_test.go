@@ -1,4 +1,4 @@
-package host
+package ask
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const (
 
 func TestB6_ResultsThenTokensThenOneFinal(t *testing.T) {
 	s := newStage()
-	s.host(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
+	s.service(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
 	s.expect(t, "results 1", `token "Hel"`, `token "lo"`, "indexed", `final ""`)
 	if prompts := s.model.Calls(); len(prompts) != 1 || !strings.Contains(prompts[0].User, "When did it open?") ||
 		!strings.Contains(prompts[0].User, serviceHit().Snippet) || !strings.Contains(prompts[0].User, "secretextract") {
@@ -32,7 +32,7 @@ func TestB7_WithoutSearchNoServiceIsAsked(t *testing.T) {
 	s := newStage()
 	q := bridgeQuestion()
 	q.Query.Search = false
-	s.host(t).AnswerQuery(t.Context(), q, s.tape)
+	s.service(t).AnswerQuery(t.Context(), q, s.tape)
 	s.expect(t, `token "Hel"`, `token "lo"`, "indexed", `final ""`)
 	if len(s.search.Calls()) != 0 || len(s.index.queries) != 0 {
 		t.Errorf("asked the service %d times and the index %d times", len(s.search.Calls()), len(s.index.queries))
@@ -44,21 +44,21 @@ func TestB10_WhitespaceQueryIsAnEmptyResult(t *testing.T) {
 		s := newStage()
 		q := bridgeQuestion()
 		q.Query.Query = query
-		s.host(t).AnswerQuery(t.Context(), q, s.tape)
+		s.service(t).AnswerQuery(t.Context(), q, s.tape)
 		s.expect(t, "results 0", "indexed", `final ""`)
 		if s.tape.last.Results == nil || len(s.search.Calls())+len(s.model.Calls())+len(s.index.queries) != 0 {
 			t.Errorf("query %q: results %v, or something was asked", query, s.tape.last)
 		}
 		s = newStage()
 		q.Query.Search = false
-		s.host(t).AnswerQuery(t.Context(), q, s.tape)
+		s.service(t).AnswerQuery(t.Context(), q, s.tape)
 		s.expect(t, "indexed", `final ""`)
 	}
 }
 
 func TestU2_ContextNeverReachesTheSearchService(t *testing.T) {
 	s := newStage()
-	s.host(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
+	s.service(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
 	calls := s.search.Calls()
 	if len(calls) != 1 || calls[0] != (ports.SearchRequest{Query: "When did it open?", Limit: 10}) {
 		t.Fatalf("the service was asked %+v", calls)
@@ -142,7 +142,7 @@ func TestD1b_WhatIsSaidWhenAServiceFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStage()
 			tt.set(s)
-			h := s.host(t)
+			h := s.service(t)
 			h.AnswerQuery(t.Context(), tt.q, s.tape)
 			s.expect(t, tt.want...)
 			s.expectSilentLog(t)
@@ -176,7 +176,7 @@ func TestD1c_ACutAnswerDoesNotLookComplete(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStage()
 			tt.set(s)
-			s.host(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
+			s.service(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
 			s.expect(t, "results 1", `token "Hel"`, `token "lo"`, "indexed", `final "\n\n[The answer was interrupted.]"`)
 			s.expectSilentLog(t)
 		})
@@ -191,7 +191,7 @@ func TestLocalResultsFillTheRoomThatIsLeft(t *testing.T) {
 	q := bridgeQuestion()
 	q.Query.MaxResults = 2
 	s.opts.IndexShared = true
-	s.host(t).AnswerQuery(t.Context(), q, s.tape)
+	s.service(t).AnswerQuery(t.Context(), q, s.tape)
 	if got := s.tape.last.Results; len(got) != 2 || got[0] != serviceHit() || got[1] != localHit() {
 		t.Errorf("results are %+v", got)
 	}
@@ -202,7 +202,7 @@ func TestLocalResultsFillTheRoomThatIsLeft(t *testing.T) {
 
 	s = newStage()
 	q.Query.MaxResults = 1
-	s.host(t).AnswerQuery(t.Context(), q, s.tape)
+	s.service(t).AnswerQuery(t.Context(), q, s.tape)
 	if len(s.index.queries) != 0 {
 		t.Error("the index was asked though there is no room")
 	}
@@ -211,7 +211,7 @@ func TestLocalResultsFillTheRoomThatIsLeft(t *testing.T) {
 func TestWhatIsIndexed(t *testing.T) {
 	q := bridgeQuestion()
 	s := newStage()
-	s.host(t).AnswerQuery(t.Context(), q, s.tape)
+	s.service(t).AnswerQuery(t.Context(), q, s.tape)
 	want, _ := pages.New(q.Query.Context, q.Asker)
 	if len(s.index.kept) != 1 || s.index.kept[0] != want {
 		t.Errorf("kept %+v, want %+v", s.index.kept, want)
@@ -219,7 +219,7 @@ func TestWhatIsIndexed(t *testing.T) {
 	for _, url := range []string{"", "about:blank", "file:///home/x"} {
 		s := newStage()
 		q.Query.Context.URL = url
-		s.host(t).AnswerQuery(t.Context(), q, s.tape)
+		s.service(t).AnswerQuery(t.Context(), q, s.tape)
 		if len(s.index.kept) != 0 {
 			t.Errorf("kept a page with URL %q", url)
 		}
@@ -231,7 +231,7 @@ func TestSinkThatPanicsIsLeftAlone(t *testing.T) {
 	s := newStage()
 	s.model = nil
 	s.tape.onCall = func(string) { panic("secret") }
-	s.host(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
+	s.service(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
 	s.expect(t, "results 1", `final "[The answer was interrupted.]"`)
 	s.expectSilentLog(t)
 }
@@ -239,7 +239,7 @@ func TestSinkThatPanicsIsLeftAlone(t *testing.T) {
 func TestSinkThatFailsIsCalledNoMore(t *testing.T) {
 	s := newStage()
 	s.tape.err = errors.New("no room")
-	h := s.host(t)
+	h := s.service(t)
 	h.AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
 	s.expect(t, "results 1")
 	if got := h.Health(); got.Answered != 0 || got.Cancelled != 1 {
@@ -249,7 +249,7 @@ func TestSinkThatFailsIsCalledNoMore(t *testing.T) {
 
 func TestAnswerIsCountedBeforeItsEndIsSent(t *testing.T) {
 	s := newStage()
-	h := s.host(t)
+	h := s.service(t)
 	counted := int64(-1)
 	s.tape.onCall = func(event string) {
 		if strings.HasPrefix(event, "final") {
@@ -269,7 +269,7 @@ func TestAnswerWhoseEndCannotBeSentIsNoAnswer(t *testing.T) {
 			panic("gone")
 		}
 	}
-	h := s.host(t)
+	h := s.service(t)
 	h.AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
 	if got := h.Health(); got.Answered != 0 || got.Cancelled != 1 {
 		t.Errorf("health is %+v", got)
@@ -279,7 +279,7 @@ func TestAnswerWhoseEndCannotBeSentIsNoAnswer(t *testing.T) {
 func TestPageThatCannotBeKeptIsInTheFigures(t *testing.T) {
 	s := newStage()
 	s.index.indexErr = errors.New("disk full")
-	h := s.host(t)
+	h := s.service(t)
 	h.AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
 	if got := h.Health(); got.Index.Count != 1 || got.Index.Cause != "disk full" || got.Answered != 1 {
 		t.Errorf("health is %+v", got)
@@ -291,7 +291,7 @@ func TestPromptIsNoLongerThanItMayBe(t *testing.T) {
 	s.opts.MaxPrompt = answers.MinPrompt
 	q := bridgeQuestion()
 	q.Query.Context.Extract = strings.Repeat("The bridge is old. ", 1000)
-	s.host(t).AnswerQuery(t.Context(), q, s.tape)
+	s.service(t).AnswerQuery(t.Context(), q, s.tape)
 	for _, p := range s.model.Calls() {
 		if n := len(p.System) + len(p.User); n > answers.MinPrompt {
 			t.Errorf("the model was sent %d bytes", n)

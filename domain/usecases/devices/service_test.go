@@ -1,4 +1,4 @@
-package host
+package devices
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 )
 
 func TestCR01_TheLogNamesTheWrongKindOfSecret(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	token, _ := d.pair("iPhone")
 	i := d.invite()
 	for _, c := range []struct {
@@ -50,7 +50,7 @@ func TestCR01_TheLogNamesTheWrongKindOfSecret(t *testing.T) {
 }
 
 func TestN75_RevokingEndsTheDeviceAndNoOther(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	token, device := d.pair("iPhone")
 	otherToken, other := d.pair("iPad")
 	link, detach := d.connect(token)
@@ -74,7 +74,7 @@ func TestN75_RevokingEndsTheDeviceAndNoOther(t *testing.T) {
 		if who := d.hello(otherToken); who.Device.ID != other.ID || who.Master {
 			t.Errorf("the other token belongs to %+v", who)
 		}
-		d.restart(ClientOptions{})
+		d.restart(Options{})
 	}
 	if err := d.Revoke(t.Context(), device.ID); !errors.Is(err, ports.ErrDeviceUnknown) {
 		t.Errorf("revoked again: %v, want ErrDeviceUnknown", err)
@@ -86,7 +86,7 @@ func TestN75_RevokingEndsTheDeviceAndNoOther(t *testing.T) {
 func TestN75_AHelloInFlightDoesNotSlipThrough(t *testing.T) {
 	for _, step := range []string{"find", "attach", "touch"} {
 		t.Run(step, func(t *testing.T) {
-			d := newDesk(t)
+			d := newStage(t)
 			token, device := d.pair("iPhone")
 			revoke := func() {
 				d.devices.during = map[string]func(){}
@@ -122,7 +122,7 @@ func TestN75_AHelloInFlightDoesNotSlipThrough(t *testing.T) {
 // revocation, in whatever order they come.
 func TestN75_WhoeverSaysHelloDuringARevocationIsOut(t *testing.T) {
 	for range 50 {
-		d := newDesk(t)
+		d := newStage(t)
 		token, device := d.pair("iPhone")
 		var wg sync.WaitGroup
 		links := make([]*clientLink, 8)
@@ -153,7 +153,7 @@ func TestN75_WhoeverSaysHelloDuringARevocationIsOut(t *testing.T) {
 }
 
 func TestN75_AnotherRevocationDuringAHelloIsNoHarm(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	token, _ := d.pair("iPhone")
 	_, other := d.pair("iPad")
 	who := d.hello(token)
@@ -176,7 +176,7 @@ func TestN75_AnotherRevocationDuringAHelloIsNoHarm(t *testing.T) {
 func TestCR45_AFailedRevocationIsNoSuccess(t *testing.T) {
 	for _, step := range []string{"hash", "note", "remove"} {
 		t.Run(step, func(t *testing.T) {
-			d := newDesk(t)
+			d := newStage(t)
 			token, device := d.pair("iPhone")
 			link, _ := d.connect(token)
 			d.devices.fail(step, errDisk)
@@ -202,7 +202,7 @@ func TestCR45_AFailedRevocationIsNoSuccess(t *testing.T) {
 func TestN75_ARevocationIsCompletedWhenTheAskerLeaves(t *testing.T) {
 	for _, step := range []string{"hash", "remove"} {
 		t.Run(step, func(t *testing.T) {
-			d := newDesk(t)
+			d := newStage(t)
 			token, device := d.pair("iPhone")
 			link, _ := d.connect(token)
 			ctx, leave := context.WithCancel(t.Context())
@@ -217,7 +217,7 @@ func TestN75_ARevocationIsCompletedWhenTheAskerLeaves(t *testing.T) {
 }
 
 func TestN76_PairingIsNoAdmission(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	d.pair("iPhone")
 	if d.LiveClients() != 0 || d.status()[0].Connected || !d.status()[0].NeverConnected() {
 		t.Errorf("%d clients, the device is %+v", d.LiveClients(), d.status()[0])
@@ -225,7 +225,7 @@ func TestN76_PairingIsNoAdmission(t *testing.T) {
 }
 
 func TestN77_NoSecretInAnyErrorOrLogLine(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	token, device := d.pair("iPhone")
 	i := d.invite()
 	stranger := pairing.NewDeviceToken([16]byte{1, 2, 3})
@@ -251,7 +251,7 @@ func TestN77_NoSecretInAnyErrorOrLogLine(t *testing.T) {
 }
 
 func TestAuthenticate_AFailingStoreIsNoRejection(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	token, _ := d.pair("iPhone")
 	d.devices.fail("find", errDisk)
 	if _, err := d.Authenticate(t.Context(), token); err == nil || errors.Is(err, ErrTokenUnknown) {
@@ -266,7 +266,7 @@ func TestAuthenticate_AFailingStoreIsNoRejection(t *testing.T) {
 }
 
 func TestCR09_NeverConnectedLastSeenConnectedNow(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	token, _ := d.pair("iPhone")
 	touches := 0
 	d.devices.during["touch"] = func() { touches++ }
@@ -300,7 +300,7 @@ func TestCR09_NeverConnectedLastSeenConnectedNow(t *testing.T) {
 }
 
 func TestAttachClient_AVisitThatCannotBeStoredKeepsNobodyOut(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	token, _ := d.pair("iPhone")
 	d.devices.fail("touch", errDisk)
 	d.connect(token)
@@ -312,7 +312,7 @@ func TestAttachClient_AVisitThatCannotBeStoredKeepsNobodyOut(t *testing.T) {
 // TestAttachClient_DetachStoresAfterTheConnection: the connection's context has
 // ended by then.
 func TestAttachClient_DetachStoresAfterTheConnection(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	token, _ := d.pair("iPhone")
 	ctx, cancel := context.WithCancel(t.Context())
 	detach, ok := d.AttachClient(ctx, d.hello(token), &clientLink{})
@@ -327,8 +327,8 @@ func TestAttachClient_DetachStoresAfterTheConnection(t *testing.T) {
 	}
 }
 
-func TestNewClients_NamesWhatIsMissing(t *testing.T) {
-	_, err := NewClients(t.Context(), ClientDeps{}, ClientOptions{})
+func TestNew_NamesWhatIsMissing(t *testing.T) {
+	_, err := New(t.Context(), Deps{}, Options{})
 	for _, what := range []string{"device registry", "list of revocations", "settings", "random source", "clock", "logger", "master token"} {
 		if err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%v does not name the %s", err, what)

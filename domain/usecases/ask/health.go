@@ -1,4 +1,4 @@
-package host
+package ask
 
 import (
 	"slices"
@@ -41,7 +41,7 @@ type Latency struct {
 // maxCause bounds a cause, in bytes.
 const maxCause = 300
 
-// health is the part of Host that mu guards.
+// health is the part of Service that mu guards.
 type health struct {
 	answered, cancelled, refused int64
 	searchFailure, modelFailure  Failure
@@ -50,31 +50,31 @@ type health struct {
 }
 
 // Health gives the figures of this moment.
-func (h *Host) Health() Health {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (s *Service) Health() Health {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return Health{
-		Answered:    h.answered,
-		Cancelled:   h.cancelled,
-		Refused:     h.refused,
-		Search:      h.searchFailure,
-		Model:       h.modelFailure,
-		Index:       h.indexFailure,
-		FirstResult: h.firstResults.latency(),
-		Answer:      h.finals.latency(),
-		LastAnswers: h.finals.newest(lastAnswers),
+		Answered:    s.answered,
+		Cancelled:   s.cancelled,
+		Refused:     s.refused,
+		Search:      s.searchFailure,
+		Model:       s.modelFailure,
+		Index:       s.indexFailure,
+		FirstResult: s.firstResults.latency(),
+		Answer:      s.finals.latency(),
+		LastAnswers: s.finals.newest(lastAnswers),
 	}
 }
 
 // CountRefused notes a query that was refused before it was asked.
-func (h *Host) CountRefused() {
-	h.note(func(hl *health) { hl.refused++ })
+func (s *Service) CountRefused() {
+	s.note(func(hl *health) { hl.refused++ })
 }
 
-func (h *Host) note(change func(*health)) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	change(&h.health)
+func (s *Service) note(change func(*health)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.health)
 }
 
 func (f *Failure) add(at time.Time, err error) {

@@ -1,4 +1,4 @@
-package host
+package ask
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"plexus/adapters/memory"
-	"plexus/domain/admission"
 	"plexus/domain/framing"
 	"plexus/domain/pages"
 	"plexus/ports"
@@ -122,16 +121,9 @@ func localHit() framing.Result {
 	return framing.Result{URL: "https://local.test/", Title: "Notes", Snippet: "They opened the bridge on a Monday.", Score: 1}
 }
 
-type noToken struct{}
-
-func (noToken) RotateToken() (admission.KeyHash, error) { return admission.KeyHash{}, nil }
-
-func (s *stage) host(t *testing.T) *Host {
+func (s *stage) service(t *testing.T) *Service {
 	t.Helper()
-	deps := Deps{
-		Extensions: memory.NewExtensions(), Token: noToken{}, Now: s.now,
-		Log: slog.New(slog.NewTextHandler(s.log, nil)),
-	}
+	deps := Deps{Now: s.now, Log: slog.New(slog.NewTextHandler(s.log, nil))}
 	if s.search != nil {
 		deps.Search = s.search
 	}
@@ -142,7 +134,6 @@ func (s *stage) host(t *testing.T) *Host {
 		deps.Index = s.index
 	}
 	deps.Recorder = s.record
-	s.opts.TokenHash = admission.HashKey("token of the test")
 	h, err := New(deps, s.opts)
 	if err != nil {
 		t.Fatal(err)

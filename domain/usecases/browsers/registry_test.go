@@ -1,4 +1,4 @@
-package host
+package browsers
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 
 	"plexus/adapters/memory"
 	"plexus/domain/admission"
+	"plexus/domain/loglimit"
 	"plexus/domain/sessions"
 	"plexus/ports"
 )
@@ -44,48 +45,47 @@ func (k *recordingKeeper) RotateToken() (admission.KeyHash, error) {
 	return hash, nil
 }
 
-// doorstage is a host whose door alone matters.
-type doorstage struct {
-	host     *Host
-	keeper   *recordingKeeper
-	registry ports.ExtensionRegistry
-	now      time.Time
-	log      bytes.Buffer
+// stage is a Registry over a given store.
+type stage struct {
+	*Registry
+	keeper *recordingKeeper
+	now    time.Time
+	log    bytes.Buffer
 }
 
-func newDoor(t *testing.T, registry ports.ExtensionRegistry) *doorstage {
+func newStage(t *testing.T, store ports.ExtensionRegistry) *stage {
 	t.Helper()
-	s := &doorstage{keeper: &recordingKeeper{}, registry: registry, now: time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)}
-	h, err := New(Deps{
-		Extensions: registry, Token: s.keeper, Now: func() time.Time { return s.now },
+	s := &stage{keeper: &recordingKeeper{}, now: time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)}
+	r, err := New(Deps{
+		Extensions: store, Token: s.keeper, Now: func() time.Time { return s.now },
 		Log: slog.New(slog.NewTextHandler(&s.log, nil)),
 	}, Options{TokenHash: admission.HashKey(numbered(0))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.host = h
+	s.Registry = r
 	return s
 }
 
 // knock tries token as a native tool does.
-func (s *doorstage) knock(ctx context.Context, token string) admission.Verdict {
-	return s.host.Admit(ctx, admission.Knock{Protocols: []string{admission.SubprotocolPrefix + token}})
+func (s *stage) knock(ctx context.Context, token string) admission.Verdict {
+	return s.Admit(ctx, admission.Knock{Protocols: []string{admission.SubprotocolPrefix + token}})
 }
 
-// doorLink counts how often it was told to end.
-type doorLink struct{ closes atomic.Int64 }
+// link counts how often it was told to end.
+type link struct{ closes atomic.Int64 }
 
-func (l *doorLink) Close(sessions.CloseReason) { l.closes.Add(1) }
+func (l *link) Close(sessions.CloseReason) { l.closes.Add(1) }
 
 // TestRotateToken_FileAndMemoryAgree: however many rotate at once, the token in
 // force is the one that the file holds.
 func TestRotateToken_FileAndMemoryAgree(t *testing.T) {
 	for range 100 {
-		s := newDoor(t, memory.NewExtensions())
+		s := newStage(t, memory.NewExtensions())
 		var rotating sync.WaitGroup
 		for range 4 {
 			rotating.Go(func() {
-				if err := s.host.RotateToken(context.Background()); err != nil {
+				if err := s.RotateToken(context.Background()); err != nil {
 					t.Error(err)
 				}
 			})
@@ -101,18 +101,18 @@ func TestRotateToken_FileAndMemoryAgree(t *testing.T) {
 // the old token, and nothing that the new one let in.
 func TestRotateToken_SparesWhoCameWithTheNewToken(t *testing.T) {
 	for range 300 {
-		s := newDoor(t, memory.NewExtensions())
-		old := &doorLink{}
-		if _, ok := s.host.Attach(t.Context(), s.knock(t.Context(), numbered(0)), old); !ok {
+		s := newStage(t, memory.NewExtensions())
+		old := &link{}
+		if _, ok := s.Attach(t.Context(), s.knock(t.Context(), numbered(0)), old); !ok {
 			t.Fatal("the old token does not pass")
 		}
-		fresh := make([]doorLink, 4)
+		fresh := make([]link, 4)
 		var coming sync.WaitGroup
 		for n := range fresh {
 			coming.Go(func() {
 				for {
 					if v := s.knock(context.Background(), numbered(1)); v.Admitted {
-						if _, ok := s.host.Attach(context.Background(), v, &fresh[n]); !ok {
+						if _, ok := s.Attach(context.Background(), v, &fresh[n]); !ok {
 							t.Error("a peer with the new token was taken for a removed one")
 						}
 						return
@@ -120,7 +120,7 @@ func TestRotateToken_SparesWhoCameWithTheNewToken(t *testing.T) {
 				}
 			})
 		}
-		if err := s.host.RotateToken(t.Context()); err != nil {
+		if err := s.RotateToken(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		coming.Wait()
@@ -136,13 +136,13 @@ func TestRotateToken_SparesWhoCameWithTheNewToken(t *testing.T) {
 }
 
 func TestRotateToken_AFailureChangesNothing(t *testing.T) {
-	s := newDoor(t, memory.NewExtensions())
+	s := newStage(t, memory.NewExtensions())
 	s.keeper.err = errors.New("disk full")
-	link := &doorLink{}
-	if _, ok := s.host.Attach(t.Context(), s.knock(t.Context(), numbered(0)), link); !ok {
+	link := &link{}
+	if _, ok := s.Attach(t.Context(), s.knock(t.Context(), numbered(0)), link); !ok {
 		t.Fatal("the token does not pass")
 	}
-	if err := s.host.RotateToken(t.Context()); !errors.Is(err, s.keeper.err) {
+	if err := s.RotateToken(t.Context()); !errors.Is(err, s.keeper.err) {
 		t.Errorf("got %v", err)
 	}
 	if link.closes.Load() != 0 || !s.knock(t.Context(), numbered(0)).Admitted {
@@ -152,52 +152,52 @@ func TestRotateToken_AFailureChangesNothing(t *testing.T) {
 
 // TestRefuse_MadeUpOriginsDoNotFloodTheLog: every cause has a few lines a minute.
 func TestRefuse_MadeUpOriginsDoNotFloodTheLog(t *testing.T) {
-	s := newDoor(t, memory.NewExtensions())
+	s := newStage(t, memory.NewExtensions())
 	lines := func(cause admission.Cause) int { return strings.Count(s.log.String(), "cause="+string(cause)) }
 	for n := range 5000 {
-		s.host.Refuse(admission.WebOrigin, fmt.Sprint("https://", n, ".example"))
+		s.Refuse(admission.WebOrigin, fmt.Sprint("https://", n, ".example"))
 		s.now = s.now.Add(10 * time.Millisecond) // 50 s in all
 	}
-	if got := lines(admission.WebOrigin); got != linesPerMinute {
-		t.Errorf("%d lines in the first minute, want %d", got, linesPerMinute)
+	if got := lines(admission.WebOrigin); got != loglimit.Lines {
+		t.Errorf("%d lines in the first minute, want %d", got, loglimit.Lines)
 	}
-	s.host.Refuse(admission.NoToken, "")
+	s.Refuse(admission.NoToken, "")
 	if lines(admission.NoToken) != 1 {
 		t.Error("one cause took the lines of another")
 	}
 	s.now = s.now.Add(time.Minute)
 	for n := range 5000 {
-		s.host.Refuse(admission.WebOrigin, fmt.Sprint("https://again", n, ".example"))
+		s.Refuse(admission.WebOrigin, fmt.Sprint("https://again", n, ".example"))
 	}
-	if got := lines(admission.WebOrigin); got != 2*linesPerMinute {
-		t.Errorf("%d lines in two minutes, want %d", got, 2*linesPerMinute)
+	if got := lines(admission.WebOrigin); got != 2*loglimit.Lines {
+		t.Errorf("%d lines in two minutes, want %d", got, 2*loglimit.Lines)
 	}
-	if got := len(s.host.Refusals()); got != maxRefusals {
+	if got := len(s.Refusals()); got != maxRefusals {
 		t.Errorf("%d refusals are kept, want %d", got, maxRefusals)
 	}
 }
 
 // TestRefuse_OnePeerIsLoggedAtMilestones and listed once, newest first.
 func TestRefuse_OnePeerIsLoggedAtMilestones(t *testing.T) {
-	s := newDoor(t, memory.NewExtensions())
+	s := newStage(t, memory.NewExtensions())
 	const origin = "https://a.example/\x1b[31m\n"
 	for range 1000 {
-		s.host.Refuse(admission.WebOrigin, origin)
+		s.Refuse(admission.WebOrigin, origin)
 		s.now = s.now.Add(time.Minute)
 	}
-	s.host.Refuse(admission.NoToken, "")
+	s.Refuse(admission.NoToken, "")
 	if got := strings.Count(s.log.String(), "cause="+string(admission.WebOrigin)); got != 4 { // 1, 10, 100, 1000
 		t.Errorf("%d lines about 1000 attempts of one peer, want 4", got)
 	}
-	list := s.host.Refusals()
+	list := s.Refusals()
 	if len(list) != 2 || list[0].Cause != admission.NoToken || list[1].Count != 1000 || list[1].Last.Sub(list[1].First) != 999*time.Minute {
 		t.Errorf("the list reads %+v", list)
 	}
 	if strings.ContainsAny(list[1].Peer, "\x1b\n") {
 		t.Errorf("the list holds %q", list[1].Peer)
 	}
-	s.host.Refuse(admission.WebOrigin, strings.Repeat("x", 10*admission.MaxOriginLength))
-	if got := len(s.host.Refusals()[0].Peer); got > admission.MaxOriginLength {
+	s.Refuse(admission.WebOrigin, strings.Repeat("x", 10*admission.MaxOriginLength))
+	if got := len(s.Refusals()[0].Peer); got > admission.MaxOriginLength {
 		t.Errorf("an origin of %d bytes is kept", got)
 	}
 }
@@ -224,15 +224,15 @@ func TestAdmit_APeerThatHungUpIsNoFailure(t *testing.T) {
 	const origin = "chrome-extension://abc"
 	for name, token := range map[string]string{"by key": numbered(9), "by token": numbered(0)} {
 		knock := admission.Knock{Origins: []string{origin}, Protocols: []string{admission.SubprotocolPrefix + token}}
-		s := newDoor(t, brokenRegistry{memory.NewExtensions(), errors.New("disk gone")})
-		if v := s.host.Admit(gone, knock); v.Admitted {
+		s := newStage(t, brokenRegistry{memory.NewExtensions(), errors.New("disk gone")})
+		if v := s.Admit(gone, knock); v.Admitted {
 			t.Errorf("%s: admitted without a look", name)
 		}
-		if s.log.Len() > 0 || len(s.host.Refusals()) > 0 {
-			t.Errorf("%s: a peer that hung up left %d refusals and this log:\n%s", name, len(s.host.Refusals()), &s.log)
+		if s.log.Len() > 0 || len(s.Refusals()) > 0 {
+			t.Errorf("%s: a peer that hung up left %d refusals and this log:\n%s", name, len(s.Refusals()), &s.log)
 		}
-		v := s.host.Admit(t.Context(), knock)
-		list := s.host.Refusals()
+		v := s.Admit(t.Context(), knock)
+		list := s.Refusals()
 		if v.Admitted || v.Cause != admission.StoreFailed || len(list) != 1 || list[0].Cause != admission.StoreFailed {
 			t.Errorf("%s: a broken store gave %+v and the list %+v", name, v, list)
 		}
@@ -244,20 +244,20 @@ func TestAdmit_APeerThatHungUpIsNoFailure(t *testing.T) {
 
 // Whoever watches the page's list is woken by each change of it.
 func TestChanged_KnockDecisionRefusalAndLink(t *testing.T) {
-	s := newDoor(t, memory.NewExtensions())
+	s := newStage(t, memory.NewExtensions())
 	for _, step := range []struct {
 		what string
 		do   func()
 	}{
 		{"knock", func() {
-			s.host.Admit(t.Context(), admission.Knock{Origins: []string{"chrome-extension://abc"}, Protocols: []string{admission.SubprotocolPrefix + numbered(7)}})
+			s.Admit(t.Context(), admission.Knock{Origins: []string{"chrome-extension://abc"}, Protocols: []string{admission.SubprotocolPrefix + numbered(7)}})
 		}},
-		{"allow", func() { _, _ = s.host.AllowExtension(t.Context(), 1) }},
-		{"refusal", func() { s.host.Refuse(admission.WebOrigin, "https://a.example") }},
-		{"link", func() { s.host.Attach(t.Context(), admission.Verdict{}, &doorLink{}) }},
-		{"forget", func() { _ = s.host.ForgetExtension(t.Context(), 1) }},
+		{"allow", func() { _, _ = s.AllowExtension(t.Context(), 1) }},
+		{"refusal", func() { s.Refuse(admission.WebOrigin, "https://a.example") }},
+		{"link", func() { s.Attach(t.Context(), admission.Verdict{}, &link{}) }},
+		{"forget", func() { _ = s.ForgetExtension(t.Context(), 1) }},
 	} {
-		changed := s.host.Changed()
+		changed := s.Changed()
 		step.do()
 		select {
 		case <-changed:
@@ -290,24 +290,24 @@ func (l *leaver) ForgetExtension(ctx context.Context, id int64) error {
 }
 
 func TestRemoveExtension_IsCompletedWhenTheAskerLeaves(t *testing.T) {
-	for name, remove := range map[string]func(context.Context, *Host) error{
-		"remove": func(ctx context.Context, h *Host) error { _, err := h.RemoveExtension(ctx, 1); return err },
-		"forget": func(ctx context.Context, h *Host) error { return h.ForgetExtension(ctx, 1) },
+	for name, remove := range map[string]func(context.Context, *Registry) error{
+		"remove": func(ctx context.Context, r *Registry) error { _, err := r.RemoveExtension(ctx, 1); return err },
+		"forget": func(ctx context.Context, r *Registry) error { return r.ForgetExtension(ctx, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			registry := &leaver{ExtensionRegistry: memory.NewExtensions()}
-			s := newDoor(t, registry)
+			s := newStage(t, registry)
 			row, err := registry.SaveExtension(t.Context(), admission.Extension{Origin: "chrome-extension://a", State: admission.Allowed, FirstSeen: s.now, LastSeen: s.now})
 			if err != nil {
 				t.Fatal(err)
 			}
-			link := &doorLink{}
-			if _, ok := s.host.Attach(t.Context(), admission.Verdict{Admitted: true, Peer: admission.Peer{RowID: row.ID}}, link); !ok {
+			link := &link{}
+			if _, ok := s.Attach(t.Context(), admission.Verdict{Admitted: true, Peer: admission.Peer{RowID: row.ID}}, link); !ok {
 				t.Fatal("not attached")
 			}
 			ctx, leave := context.WithCancel(t.Context())
 			registry.leave = leave
-			if err := remove(ctx, s.host); err != nil || link.closes.Load() != 1 {
+			if err := remove(ctx, s.Registry); err != nil || link.closes.Load() != 1 {
 				t.Errorf("%v; ended %d times", err, link.closes.Load())
 			}
 		})

@@ -1,4 +1,4 @@
-package host
+package ask
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 func (a *answering) search(ctx context.Context) error {
 	if a.q.Query != "" {
 		var err error
-		a.results, a.searchFailed, err = a.host.find(ctx, sought{
+		a.results, a.searchFailed, err = a.service.find(ctx, lookup{
 			text: a.q.Query, reader: a.asker, page: a.q.Context.URL, limit: a.q.MaxResults,
 		})
 		if err != nil {
@@ -36,12 +36,12 @@ func (a *answering) search(ctx context.Context) error {
 		return err
 	}
 	took := a.sinceBegan()
-	a.host.note(func(hl *health) { hl.firstResults.add(took) })
+	a.service.note(func(hl *health) { hl.firstResults.add(took) })
 	return nil
 }
 
 // sinceBegan is wall-clock time, which may have been set back.
-func (a *answering) sinceBegan() time.Duration { return max(a.host.deps.Now().Sub(a.began), 0) }
+func (a *answering) sinceBegan() time.Duration { return max(a.service.deps.Now().Sub(a.began), 0) }
 
 // Find looks for what may help to answer a text of the owner, as a question of
 // the browser does: the search service first, then the page index, which the
@@ -49,17 +49,17 @@ func (a *answering) sinceBegan() time.Duration { return max(a.host.deps.Now().Su
 // none. There are at most limit results, best first, and none for a blank text.
 // A service that fails is logged and counts in Health; an error means that ctx
 // has ended.
-func (h *Host) Find(ctx context.Context, text, excludeURL string, limit int) ([]framing.Result, error) {
-	s := sought{text: strings.TrimSpace(text), reader: pages.Owner, page: excludeURL, limit: min(limit, framing.MaxResults)}
-	if s.text == "" || s.limit < 1 {
+func (s *Service) Find(ctx context.Context, text, excludeURL string, limit int) ([]framing.Result, error) {
+	q := lookup{text: strings.TrimSpace(text), reader: pages.Owner, page: excludeURL, limit: min(limit, framing.MaxResults)}
+	if q.text == "" || q.limit < 1 {
 		return nil, ctx.Err()
 	}
-	found, _, err := h.find(ctx, s)
+	found, _, err := s.find(ctx, q)
 	return found, err
 }
 
-// sought is what is looked for, and on whose behalf.
-type sought struct {
+// lookup is what is looked for, and on whose behalf.
+type lookup struct {
 	text   string // trimmed, not empty
 	reader string // the extension's origin, or pages.Owner
 	page   string // URL of the page at hand
@@ -69,42 +69,42 @@ type sought struct {
 // find asks the service, then the page index for the room that is left. failed
 // says that an empty list does not mean "nothing found". An error means that ctx
 // has ended.
-func (h *Host) find(ctx context.Context, s sought) (found []framing.Result, failed bool, err error) {
-	service, failed, err := h.askService(ctx, s)
+func (s *Service) find(ctx context.Context, q lookup) (found []framing.Result, failed bool, err error) {
+	service, failed, err := s.askService(ctx, q)
 	if err != nil {
 		return nil, failed, err
 	}
-	s.page, _ = pages.CanonicalURL(s.page)
+	q.page, _ = pages.CanonicalURL(q.page)
 	var local []framing.Result
-	if len(service) < s.limit {
+	if len(service) < q.limit {
 		var indexFailed bool
-		if local, indexFailed, err = h.askIndex(ctx, s); err != nil {
+		if local, indexFailed, err = s.askIndex(ctx, q); err != nil {
 			return nil, failed, err
 		}
-		failed = failed || indexFailed && h.deps.Search == nil
+		failed = failed || indexFailed && s.deps.Search == nil
 	}
-	return answers.Merge(service, local, s.page, s.limit), failed, nil
+	return answers.Merge(service, local, q.page, q.limit), failed, nil
 }
 
 // askService gives an error only when ctx has ended.
-func (h *Host) askService(ctx context.Context, s sought) (found []framing.Result, failed bool, err error) {
-	if h.deps.Search == nil {
+func (s *Service) askService(ctx context.Context, q lookup) (found []framing.Result, failed bool, err error) {
+	if s.deps.Search == nil {
 		return nil, false, nil
 	}
-	if err := h.searches.Acquire(ctx); err != nil {
+	if err := s.searches.Acquire(ctx); err != nil {
 		return nil, false, err
 	}
-	defer h.searches.Release()
+	defer s.searches.Release()
 	err = recovery.Call("search service", func() (err error) {
-		found, err = h.deps.Search.Search(ctx, ports.SearchRequest{Query: s.text, Limit: s.limit})
+		found, err = s.deps.Search.Search(ctx, ports.SearchRequest{Query: q.text, Limit: q.limit})
 		return err
 	})
 	switch {
 	case ctx.Err() != nil && !recovery.Is(err):
 		return nil, false, ctx.Err()
 	case err != nil:
-		h.note(func(hl *health) { hl.searchFailure.add(h.deps.Now(), err) })
-		h.logFailure("the search service failed", err)
+		s.note(func(hl *health) { hl.searchFailure.add(s.deps.Now(), err) })
+		s.logFailure("the search service failed", err)
 		return nil, true, nil
 	}
 	return found, false, nil
@@ -112,13 +112,13 @@ func (h *Host) askService(ctx context.Context, s sought) (found []framing.Result
 
 // askIndex gives an error only when ctx has ended. It asks for more than there
 // is room for, because some may be in the list already.
-func (h *Host) askIndex(ctx context.Context, s sought) (found []framing.Result, failed bool, err error) {
-	if h.deps.Index == nil {
+func (s *Service) askIndex(ctx context.Context, q lookup) (found []framing.Result, failed bool, err error) {
+	if s.deps.Index == nil {
 		return nil, false, nil
 	}
 	err = recovery.Call("page index", func() (err error) {
-		found, err = h.deps.Index.SearchPages(ctx, ports.PageQuery{
-			Text: s.text, Reader: s.reader, Shared: h.opts.IndexShared, ExcludeURL: s.page, Limit: framing.MaxResults,
+		found, err = s.deps.Index.SearchPages(ctx, ports.PageQuery{
+			Text: q.text, Reader: q.reader, Shared: s.opts.IndexShared, ExcludeURL: q.page, Limit: framing.MaxResults,
 		})
 		return err
 	})
@@ -126,7 +126,7 @@ func (h *Host) askIndex(ctx context.Context, s sought) (found []framing.Result, 
 	case ctx.Err() != nil && !recovery.Is(err):
 		return nil, false, ctx.Err()
 	case err != nil:
-		h.logFailure("the page index could not be searched", err)
+		s.logFailure("the page index could not be searched", err)
 		return nil, true, nil
 	}
 	return found, false, nil

@@ -1,4 +1,4 @@
-package host
+package ask
 
 import (
 	"context"
@@ -71,7 +71,7 @@ func TestU4_CancelAtEachStep(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				tt.set(s, cancel)
-				h := s.host(t)
+				h := s.service(t)
 				h.AnswerQuery(ctx, bridgeQuestion(), s.tape)
 				s.expect(t, tt.want...)
 				if got := h.Health(); got.Cancelled != 1 || got.Answered != 0 || got.Search.Count+got.Model.Count != 0 {
@@ -109,7 +109,7 @@ func TestCancelWhileWaitingForATurn(t *testing.T) {
 		s := newStage()
 		s.opts.MaxSearches = 1
 		s.search.Wait = memory.UntilCancelled
-		h := s.host(t)
+		h := s.service(t)
 		first, stopFirst := context.WithCancel(t.Context())
 		second, stopSecond := context.WithCancel(t.Context())
 		go h.AnswerQuery(first, emptyQuestion(), s.tape)
@@ -148,7 +148,7 @@ func TestWorkIsBoundedAndServedInOrderOfArrival(t *testing.T) {
 			}
 			return nil
 		}
-		h := s.host(t)
+		h := s.service(t)
 		const questions = 8
 		for n := range questions {
 			sink := &tape{onCall: func(event string) {
@@ -179,7 +179,7 @@ func TestSearchesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage()
 		s.search.Wait = memory.UntilCancelled
-		h := s.host(t)
+		h := s.service(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		for range DefaultSearches + 4 {
 			go h.AnswerQuery(ctx, emptyQuestion(), s.tape)
@@ -196,7 +196,7 @@ func TestTookMSIsWallClockAndNeverNegative(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage()
 		s.search.Wait = func(context.Context) error { <-time.After(1500 * time.Millisecond); return nil }
-		h := s.host(t)
+		h := s.service(t)
 		h.AnswerQuery(t.Context(), emptyQuestion(), s.tape)
 		if got := s.tape.last.TookMS; got != 1500 {
 			t.Errorf("took_ms is %d, want 1500", got)
@@ -208,7 +208,7 @@ func TestTookMSIsWallClockAndNeverNegative(t *testing.T) {
 	s := newStage()
 	now := time.Unix(1000, 0)
 	s.now = func() time.Time { now = now.Add(-time.Second); return now }
-	s.host(t).AnswerQuery(t.Context(), emptyQuestion(), s.tape)
+	s.service(t).AnswerQuery(t.Context(), emptyQuestion(), s.tape)
 	if got := s.tape.last.TookMS; got != 0 {
 		t.Errorf("took_ms is %d when the clock is set back, want 0", got)
 	}
@@ -219,7 +219,7 @@ func TestHealthCountsAndLastCauses(t *testing.T) {
 	at := time.Unix(1000, 0)
 	s.now = func() time.Time { return at }
 	s.search.Err = errors.Join(errService, errors.New("two\nlines\x1b[31m"))
-	h := s.host(t)
+	h := s.service(t)
 	h.CountRefused()
 	for range 3 {
 		h.AnswerQuery(t.Context(), emptyQuestion(), &tape{})
@@ -274,13 +274,13 @@ func TestLastAnswersComeOldestFirst(t *testing.T) {
 func TestPiecesAreNeverEmpty(t *testing.T) {
 	s := newStage()
 	s.model.Pieces = []string{"", "a", ""}
-	s.host(t).AnswerQuery(t.Context(), emptyQuestion(), s.tape)
+	s.service(t).AnswerQuery(t.Context(), emptyQuestion(), s.tape)
 	s.expect(t, "results 1", `token "a"`, `final ""`)
 
 	s = newStage()
 	s.model.Pieces = []string{""}
 	q := emptyQuestion()
 	q.Query.Search = false
-	s.host(t).AnswerQuery(t.Context(), q, s.tape)
+	s.service(t).AnswerQuery(t.Context(), q, s.tape)
 	s.expect(t, `final "[The model gave no answer.]"`)
 }

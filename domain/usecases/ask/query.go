@@ -1,4 +1,4 @@
-package host
+package ask
 
 import (
 	"context"
@@ -26,14 +26,14 @@ type Question struct {
 // When ctx ends (a Cancel, a lost connection) it returns as soon as the service
 // in use lets go, and touches the sink no more. It waits for its turn where too
 // many searches or generations are running.
-func (h *Host) AnswerQuery(ctx context.Context, q Question, sink ports.AnswerSink) {
+func (s *Service) AnswerQuery(ctx context.Context, q Question, sink ports.AnswerSink) {
 	q.Query.Query = strings.TrimSpace(q.Query.Query)
-	a := &answering{host: h, q: q.Query, asker: q.Asker, sink: sink, began: h.deps.Now()}
-	a.record = h.beginRecord(q.Query)
+	a := &answering{service: s, q: q.Query, asker: q.Asker, sink: sink, began: s.deps.Now()}
+	a.record = s.beginRecord(q.Query)
 	if err := recovery.Call("answering", func() error { return a.run(ctx) }); err != nil {
 		a.fail(ctx, err)
 	}
-	h.note(func(hl *health) {
+	s.note(func(hl *health) {
 		switch {
 		case a.ended: // counted before it was sent
 		case a.counted:
@@ -48,11 +48,11 @@ func (h *Host) AnswerQuery(ctx context.Context, q Question, sink ports.AnswerSin
 
 // answering is one question on its way.
 type answering struct {
-	host  *Host
-	q     framing.SearchQuery // its Query trimmed
-	asker string
-	sink  ports.AnswerSink
-	began time.Time
+	service *Service
+	q       framing.SearchQuery // its Query trimmed
+	asker   string
+	sink    ports.AnswerSink
+	began   time.Time
 
 	results      []framing.Result // what the reader sees, numbered from 1
 	searchFailed bool
@@ -87,23 +87,23 @@ func (a *answering) fail(ctx context.Context, err error) {
 	if ctx.Err() != nil && !recovery.Is(err) {
 		return
 	}
-	a.host.logFailure("a question could not be answered", err)
+	a.service.logFailure("a question could not be answered", err)
 	if a.ended || a.sinkErr != nil || ctx.Err() != nil {
 		return
 	}
 	final := a.notice(answers.Interrupted)
 	if err := recovery.Call("sink", func() error { return a.end(ctx, final) }); err != nil && ctx.Err() == nil {
-		a.host.logFailure("a question could not be ended", err)
+		a.service.logFailure("a question could not be ended", err)
 	}
 }
 
 // answer sends the pieces of the answer and gives the text of the final token.
 func (a *answering) answer(ctx context.Context) (final string, err error) {
-	if a.q.Query == "" || a.host.opts.NoAnswers {
+	if a.q.Query == "" || a.service.opts.NoAnswers {
 		return "", nil
 	}
-	prompt := answers.BuildPrompt(a.q.Query, a.q.Context, a.results, a.host.opts.Language, a.host.opts.MaxPrompt)
-	err = a.host.Generate(ctx, ports.Prompt{System: prompt.System, User: prompt.User},
+	prompt := answers.BuildPrompt(a.q.Query, a.q.Context, a.results, a.service.opts.Language, a.service.opts.MaxPrompt)
+	err = a.service.Generate(ctx, ports.Prompt{System: prompt.System, User: prompt.User},
 		func(piece string) error { return a.token(ctx, piece) })
 	switch {
 	case err == nil:
@@ -126,18 +126,18 @@ func (a *answering) answer(ctx context.Context) (final string, err error) {
 // one. Its contract is that of ports.Generator; in addition it gives
 // ports.ErrNoModel where answers are switched off, and an error of its own for a
 // model that panics. A failure of the model is logged and counts in Health.
-func (h *Host) Generate(ctx context.Context, prompt ports.Prompt, emit func(text string) error) error {
-	if h.deps.Model == nil || h.opts.NoAnswers {
+func (s *Service) Generate(ctx context.Context, prompt ports.Prompt, emit func(text string) error) error {
+	if s.deps.Model == nil || s.opts.NoAnswers {
 		return ports.ErrNoModel
 	}
-	if err := h.generations.Acquire(ctx); err != nil {
+	if err := s.generations.Acquire(ctx); err != nil {
 		return err
 	}
-	defer h.generations.Release()
+	defer s.generations.Release()
 	var refused error // what emit said
 	emitted := false
 	err := recovery.Call("model", func() error {
-		return h.deps.Model.Generate(ctx, prompt, func(piece string) error {
+		return s.deps.Model.Generate(ctx, prompt, func(piece string) error {
 			if piece == "" {
 				return ctx.Err()
 			}
@@ -160,7 +160,7 @@ func (h *Host) Generate(ctx context.Context, prompt ports.Prompt, emit func(text
 	case err == nil:
 		err = ports.ErrModelEmpty
 	}
-	h.noteModelFailure(err)
+	s.noteModelFailure(err)
 	return err
 }
 
@@ -183,7 +183,7 @@ func (a *answering) extract(ctx context.Context, kind answers.NoticeKind) (final
 
 // notice stands apart from what has been said before it.
 func (a *answering) notice(kind answers.NoticeKind) string {
-	sentence := answers.Notice(kind, a.host.opts.Language)
+	sentence := answers.Notice(kind, a.service.opts.Language)
 	if a.emitted {
 		return "\n\n" + sentence
 	}
@@ -215,8 +215,8 @@ func (a *answering) count() {
 	if a.counted {
 		return // a sink that panicked is tried once more
 	}
-	took := a.host.deps.Now().Sub(a.began)
-	a.host.note(func(hl *health) {
+	took := a.service.deps.Now().Sub(a.began)
+	a.service.note(func(hl *health) {
 		hl.answered++
 		hl.finals.add(took)
 	})
@@ -237,20 +237,20 @@ func (a *answering) send(ctx context.Context, call func() error) error {
 // index keeps the page of the question. A page that cannot be kept does not
 // spoil the answer.
 func (a *answering) index(ctx context.Context) error {
-	if err := ctx.Err(); err != nil || a.host.deps.Index == nil {
+	if err := ctx.Err(); err != nil || a.service.deps.Index == nil {
 		return err
 	}
 	page, ok := pages.New(a.q.Context, a.asker)
 	if !ok {
 		return nil
 	}
-	err := recovery.Call("page index", func() error { return a.host.deps.Index.IndexPage(ctx, page) })
+	err := recovery.Call("page index", func() error { return a.service.deps.Index.IndexPage(ctx, page) })
 	if ctx.Err() != nil && !recovery.Is(err) {
 		return ctx.Err()
 	}
 	if err != nil {
-		a.host.note(func(hl *health) { hl.indexFailure.add(a.host.deps.Now(), err) })
-		a.host.logFailure("a page was not indexed", err)
+		a.service.note(func(hl *health) { hl.indexFailure.add(a.service.deps.Now(), err) })
+		a.service.logFailure("a page was not indexed", err)
 	}
 	return ctx.Err()
 }
@@ -265,19 +265,19 @@ type record struct {
 
 // beginRecord gives nil for what is not recorded: a question without words or
 // without a page that may be kept.
-func (h *Host) beginRecord(q framing.SearchQuery) *record {
+func (s *Service) beginRecord(q framing.SearchQuery) *record {
 	address, ok := pages.CanonicalURL(q.Context.URL)
-	if h.deps.Recorder == nil || q.Query == "" || !ok {
+	if s.deps.Recorder == nil || q.Query == "" || !ok {
 		return nil
 	}
 	q.Context.URL = address
 	r := &record{}
 	err := recovery.Call("recorder", func() error {
-		r.end = h.deps.Recorder.BeginAnswer(ports.AnsweredQuestion{Question: q.Query, Page: q.Context})
+		r.end = s.deps.Recorder.BeginAnswer(ports.AnsweredQuestion{Question: q.Query, Page: q.Context})
 		return nil
 	})
 	if err != nil {
-		h.logFailure("a question was not recorded", err)
+		s.logFailure("a question was not recorded", err)
 	}
 	if r.end == nil {
 		return nil
@@ -311,13 +311,13 @@ func (a *answering) endRecord(ctx context.Context) {
 		return nil
 	})
 	if err != nil {
-		a.host.logFailure("an answer was not recorded", err)
+		a.service.logFailure("an answer was not recorded", err)
 	}
 }
 
-func (h *Host) noteModelFailure(err error) {
-	h.note(func(hl *health) { hl.modelFailure.add(h.deps.Now(), err) })
-	h.logFailure("the model failed", err)
+func (s *Service) noteModelFailure(err error) {
+	s.note(func(hl *health) { hl.modelFailure.add(s.deps.Now(), err) })
+	s.logFailure("the model failed", err)
 }
 
-func (h *Host) logFailure(what string, err error) { h.deps.Log.Warn(what, "cause", err) }
+func (s *Service) logFailure(what string, err error) { s.deps.Log.Warn(what, "cause", err) }

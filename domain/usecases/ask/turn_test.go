@@ -1,4 +1,4 @@
-package host
+package ask
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func TestGenerateStreamsWhatTheModelSays(t *testing.T) {
 	s := newStage()
 	s.model.Pieces = []string{"Hel", "", "lo"}
 	var got []string
-	err := s.host(t).Generate(t.Context(), turnPrompt(), func(piece string) error { got = append(got, piece); return nil })
+	err := s.service(t).Generate(t.Context(), turnPrompt(), func(piece string) error { got = append(got, piece); return nil })
 	if err != nil || strings.Join(got, "|") != "Hel|lo" {
 		t.Fatalf("got %q, %v", got, err)
 	}
@@ -54,7 +54,7 @@ func TestGenerateNotesWhatTheModelDidWrong(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStage()
 			tt.set(s)
-			h := s.host(t)
+			h := s.service(t)
 			err := h.Generate(t.Context(), turnPrompt(), func(string) error { return tt.emit })
 			if err == nil || tt.want != nil && !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
@@ -73,7 +73,7 @@ func TestGenerateWaitsForItsTurn(t *testing.T) {
 		s := newStage()
 		s.opts.MaxGenerations = 1
 		s.model.Wait = func(ctx context.Context, _ int) error { return memory.UntilCancelled(ctx) }
-		h := s.host(t)
+		h := s.service(t)
 		first, stopFirst := context.WithCancel(t.Context())
 		second, stopSecond := context.WithCancel(t.Context())
 		go h.AnswerQuery(first, emptyQuestion(), s.tape)
@@ -102,7 +102,7 @@ func TestFindLooksAsAQuestionOfTheOwner(t *testing.T) {
 	current := localHit()
 	current.URL = "https://page.test/"
 	s.index.found = []framing.Result{current, localHit()}
-	got, err := s.host(t).Find(t.Context(), " When? ", "https://PAGE.test/#x", 4)
+	got, err := s.service(t).Find(t.Context(), " When? ", "https://PAGE.test/#x", 4)
 	if err != nil || len(got) != 2 || got[0] != serviceHit() || got[1] != localHit() {
 		t.Fatalf("found %+v, %v", got, err)
 	}
@@ -117,7 +117,7 @@ func TestFindLooksAsAQuestionOfTheOwner(t *testing.T) {
 
 func TestFindAsksNobodyForNothing(t *testing.T) {
 	s := newStage()
-	h := s.host(t)
+	h := s.service(t)
 	for _, ask := range []struct {
 		text  string
 		limit int
@@ -137,7 +137,7 @@ func TestFindAsksNobodyForNothing(t *testing.T) {
 func TestFindGoesOnWithoutAServiceThatFails(t *testing.T) {
 	s := newStage()
 	s.search.Err, s.index.found = errService, []framing.Result{localHit()}
-	h := s.host(t)
+	h := s.service(t)
 	got, err := h.Find(t.Context(), "open?", "", 4)
 	if err != nil || len(got) != 1 || got[0] != localHit() || h.Health().Search.Count != 1 || !strings.Contains(s.log.String(), "status 502") {
 		t.Errorf("found %+v, %v; health %+v", got, err, h.Health().Search)
@@ -148,7 +148,7 @@ func TestFindGoesOnWithoutAServiceThatFails(t *testing.T) {
 	s.search.Wait = memory.UntilCancelled
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.host(t).Find(ctx, "open?", "", 4); !errors.Is(err, context.Canceled) || s.log.Len() != 0 {
+	if _, err := s.service(t).Find(ctx, "open?", "", 4); !errors.Is(err, context.Canceled) || s.log.Len() != 0 {
 		t.Errorf("cancelled: %v, log %q", err, s.log)
 	}
 }

@@ -1,4 +1,4 @@
-package host
+package devices
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"plexus/ports"
 )
 
-func authorities(c *Clients) string {
+func authorities(c *Service) string {
 	s := ""
 	for _, h := range c.AcceptedHosts() {
 		s += h.Server.Authority()
@@ -23,7 +23,7 @@ func authorities(c *Clients) string {
 }
 
 func TestK8_InvitationsMakeTheirHostsAccepted(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	if d.AcceptsHost("box.tail1234.ts.net") || d.AcceptsOrigin("https://box.tail1234.ts.net") || len(d.AcceptedHosts()) != 0 {
 		t.Error("with nothing set, a host is accepted")
 	}
@@ -33,7 +33,7 @@ func TestK8_InvitationsMakeTheirHostsAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // and after a restart
-		if got := authorities(d.Clients); got != "box.tail1234.ts.net 192.168.1.7:8443 " {
+		if got := authorities(d.Service); got != "box.tail1234.ts.net 192.168.1.7:8443 " {
 			t.Fatalf("accepted are %s", got)
 		}
 		for header, want := range map[string]bool{
@@ -54,18 +54,18 @@ func TestK8_InvitationsMakeTheirHostsAccepted(t *testing.T) {
 				t.Errorf("Origin %q: %v", header, got)
 			}
 		}
-		d.restart(ClientOptions{})
+		d.restart(Options{})
 	}
 	if err := d.RemoveAcceptedHost(t.Context(), "box.tail1234.ts.net"); err != nil {
 		t.Fatal(err)
 	}
-	if d.AcceptsHost("box.tail1234.ts.net") || authorities(d.Clients) != "192.168.1.7:8443 " {
-		t.Errorf("after a removal: %s", authorities(d.Clients))
+	if d.AcceptsHost("box.tail1234.ts.net") || authorities(d.Service) != "192.168.1.7:8443 " {
+		t.Errorf("after a removal: %s", authorities(d.Service))
 	}
 }
 
 func TestK8_AcceptedHostsAreBounded(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	for n := range MaxAcceptedHosts + 1 {
 		if _, _, err := d.CreateInvitation(t.Context(), fmt.Sprintf("wss://box%d.example", n)); err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func TestK8_AcceptedHostsAreBounded(t *testing.T) {
 }
 
 func TestG4_PublicURLComesFromOutsideOrFromThePage(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	if _, _, ok := d.PublicURL(); ok {
 		t.Error("with nothing set there is a public URL")
 	}
@@ -94,39 +94,39 @@ func TestG4_PublicURLComesFromOutsideOrFromThePage(t *testing.T) {
 	default:
 		t.Error("nobody was told of the new address")
 	}
-	d.restart(ClientOptions{})
-	if s, fixed, ok := d.PublicURL(); s.String() != "wss://box.example/client/v1" || fixed || !ok || authorities(d.Clients) != "box.example(public) " {
-		t.Errorf("%v, fixed %v, %v; accepted are %s", s, fixed, ok, authorities(d.Clients))
+	d.restart(Options{})
+	if s, fixed, ok := d.PublicURL(); s.String() != "wss://box.example/client/v1" || fixed || !ok || authorities(d.Service) != "box.example(public) " {
+		t.Errorf("%v, fixed %v, %v; accepted are %s", s, fixed, ok, authorities(d.Service))
 	}
-	d.restart(ClientOptions{PublicURL: "wss://fixed.example:8443"})
+	d.restart(Options{PublicURL: "wss://fixed.example:8443"})
 	if s, fixed, _ := d.PublicURL(); s.Authority() != "fixed.example:8443" || !fixed {
 		t.Errorf("%v, fixed %v", s, fixed)
 	}
 	if err := d.SetPublicURL(t.Context(), "wss://box.example"); !errors.Is(err, ErrSettingFixed) {
 		t.Errorf("over a fixed one: %v, want ErrSettingFixed", err)
 	}
-	d.restart(ClientOptions{})
-	if err := d.SetPublicURL(t.Context(), ""); err != nil || authorities(d.Clients) != "" {
-		t.Errorf("taken away: %v; accepted are %s", err, authorities(d.Clients))
+	d.restart(Options{})
+	if err := d.SetPublicURL(t.Context(), ""); err != nil || authorities(d.Service) != "" {
+		t.Errorf("taken away: %v; accepted are %s", err, authorities(d.Service))
 	}
 	for _, key := range []string{keyPublicURL, keyAcceptedHosts} {
 		if err := d.settings.PutSetting(t.Context(), key, "nonsense with blanks"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	d.restart(ClientOptions{}) // a damaged setting keeps no host from starting
-	if _, err := NewClients(t.Context(), d.deps, ClientOptions{Master: d.master.Hash(), PublicURL: "http://x"}); !errors.As(err, &bad) {
+	d.restart(Options{}) // a damaged setting keeps no host from starting
+	if _, err := New(t.Context(), d.deps, Options{Master: d.master.Hash(), PublicURL: "http://x"}); !errors.As(err, &bad) {
 		t.Errorf("a bad address from outside: %v", err)
 	}
 }
 
 func TestK8_NoPhoneIsRemembered(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	for _, on := range []bool{true, false} {
 		if err := d.SetNoPhone(t.Context(), on); err != nil {
 			t.Fatal(err)
 		}
-		d.restart(ClientOptions{})
+		d.restart(Options{})
 		if d.NoPhone() != on {
 			t.Errorf("no phone is %v, want %v", d.NoPhone(), on)
 		}
@@ -158,7 +158,7 @@ func (l *leavingSettings) DropSetting(ctx context.Context, key string) error {
 
 // Else a pause, or a host that was removed, would hold only after a restart.
 func TestSettings_AreInForceAlthoughTheAskerLeaves(t *testing.T) {
-	d := newDesk(t)
+	d := newStage(t)
 	d.invite()
 	for name, c := range map[string]struct {
 		change func(context.Context) error

@@ -1,4 +1,4 @@
-package host
+package ask
 
 import (
 	"context"
@@ -51,7 +51,7 @@ func recordedStage() (*stage, *tapedRecorder) {
 
 func TestAnswerIsRecordedAfterItsFinal(t *testing.T) {
 	s, r := recordedStage()
-	s.host(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
+	s.service(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
 	s.expect(t, "begun", "results 1", `token "Hel"`, `token "lo"`, "indexed", `final ""`, "recorded")
 	page := bridgeQuestion().Query.Context
 	page.URL = "https://page.test/secretpath"
@@ -68,7 +68,7 @@ func TestWhatIsNotRecorded(t *testing.T) {
 		s, r := recordedStage()
 		q := bridgeQuestion()
 		q.Query.Context.URL = url
-		s.host(t).AnswerQuery(t.Context(), q, s.tape)
+		s.service(t).AnswerQuery(t.Context(), q, s.tape)
 		if len(r.asked) != 0 {
 			t.Errorf("a question on %q was recorded", url)
 		}
@@ -76,7 +76,7 @@ func TestWhatIsNotRecorded(t *testing.T) {
 	s, r := recordedStage()
 	q := bridgeQuestion()
 	q.Query.Query = " \t"
-	s.host(t).AnswerQuery(t.Context(), q, s.tape)
+	s.service(t).AnswerQuery(t.Context(), q, s.tape)
 	if len(r.asked) != 0 {
 		t.Error("a question without words was recorded")
 	}
@@ -112,7 +112,7 @@ func TestAnswerThatIsNotWholeIsRecordedAsSuch(t *testing.T) {
 			defer cancel()
 			s, r := recordedStage()
 			tt.set(s, cancel)
-			s.host(t).AnswerQuery(ctx, bridgeQuestion(), s.tape)
+			s.service(t).AnswerQuery(ctx, bridgeQuestion(), s.tape)
 			if len(r.answered) != 1 || r.ctxErr != nil {
 				t.Fatalf("ended %d times, with a ctx that says %v", len(r.answered), r.ctxErr)
 			}
@@ -130,7 +130,7 @@ func TestAnswerThatIsNotWholeIsRecordedAsSuch(t *testing.T) {
 func TestExtractedAnswerIsRecordedAsWhole(t *testing.T) {
 	s, r := recordedStage()
 	s.model, s.search = nil, nil
-	s.host(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
+	s.service(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
 	if a := r.answered[0]; !a.Complete || a.Text != "The bridge opened in 1921. [page] " {
 		t.Errorf("recorded %+v", a)
 	}
@@ -152,7 +152,7 @@ func TestRecorderThatFailsSpoilsNothing(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s, r := recordedStage()
 			tt.set(r)
-			h := s.host(t)
+			h := s.service(t)
 			h.AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
 			s.expect(t, tt.want...)
 			s.expectSilentLog(t)
@@ -169,7 +169,7 @@ func TestRecorderThatFailsSpoilsNothing(t *testing.T) {
 func TestRecordedTextIsBounded(t *testing.T) {
 	s, r := recordedStage()
 	s.model.Pieces, s.model.Count = []string{strings.Repeat("桥", 1000), "a"}, 100
-	s.host(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
+	s.service(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
 	a := r.answered[0]
 	whole := strings.Repeat(strings.Join(s.model.Pieces, ""), 50)
 	if len(a.Text) > ports.MaxAnswered || len(a.Text) < ports.MaxAnswered-utf8.UTFMax || !strings.HasPrefix(whole, a.Text) || !a.Complete {
@@ -183,7 +183,7 @@ func TestAllocs_NothingIsKeptWithoutARecorder(t *testing.T) {
 		t.Errorf("%v allocations for each piece", n)
 	}
 	s := newStage()
-	if s.host(t).beginRecord(bridgeQuestion().Query) != nil {
+	if s.service(t).beginRecord(bridgeQuestion().Query) != nil {
 		t.Error("a record was begun")
 	}
 }

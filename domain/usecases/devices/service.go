@@ -1,0 +1,91 @@
+// Package devices is the use case of the owner's phones: who is paired, by which
+// addresses phones come, whose token is whose, which of them are connected, and
+// how one is thrown out.
+package devices
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"plexus/domain/loglimit"
+	"plexus/domain/pairing"
+	"plexus/domain/usecases/syncx"
+	"plexus/ports"
+)
+
+// Deps are what a Service calls out to. New refuses a missing one.
+type Deps struct {
+	Devices  ports.DeviceRegistry
+	Finder   ports.DeviceFinder // the same registry
+	Revoked  ports.RevocationLog
+	Settings ports.Settings
+	Random   io.Reader // source of tokens, codes and IDs
+	Now      func() time.Time
+	Log      *slog.Logger
+}
+
+// Options are the settings of one process life.
+type Options struct {
+	Master       pairing.TokenHash // of the master token
+	PublicURL    string            // from a flag, the environment or the file; "": what the owner set on the page counts
+	LegacyExpiry bool              // QR payloads carry an expiry (pairing.legacy_expiry)
+}
+
+// Service decides which Nova clients may connect: it pairs devices, knows their
+// tokens, ends their connections, and keeps the addresses they come by. All
+// methods may be called concurrently.
+type Service struct {
+	deps Deps
+	opts Options
+
+	redeeming *syncx.Semaphore // of one: a code is compared, stored and consumed by one device at a time
+	changes   syncx.Notifier
+
+	mu          sync.Mutex // guards what follows; never held during a call to a port
+	invitations pairing.Invitations
+	attempts    pairing.Attempts
+	lastRefusal RedeemRefusal
+	live        map[ports.ClientLink]Identity
+	round       uint64 // rises with every revocation
+	lines       loglimit.PerMinute
+
+	owner ownerSettings // see addresses.go
+}
+
+// New checks the wiring, and reads what the owner set.
+func New(ctx context.Context, deps Deps, opts Options) (*Service, error) {
+	var missing []error
+	for _, d := range []struct {
+		absent bool
+		name   string
+	}{
+		{deps.Devices == nil || deps.Finder == nil, "device registry"},
+		{deps.Revoked == nil, "list of revocations"},
+		{deps.Settings == nil, "settings"},
+		{deps.Random == nil, "random source"},
+		{deps.Now == nil, "clock"},
+		{deps.Log == nil, "logger"},
+		{opts.Master == (pairing.TokenHash{}), "master token"},
+	} {
+		if d.absent {
+			missing = append(missing, errors.New("devices: no "+d.name))
+		}
+	}
+	if err := errors.Join(missing...); err != nil {
+		return nil, err
+	}
+	s := &Service{deps: deps, opts: opts, redeeming: syncx.NewSemaphore(1), live: map[ports.ClientLink]Identity{}, lines: loglimit.PerMinute{}}
+	if err := s.loadSettings(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Changed gives a channel that is closed at the next change of what the page
+// shows: invitations, devices, live connections, settings. Take it before
+// reading the state, so that no change falls in between.
+func (s *Service) Changed() <-chan struct{} { return s.changes.Wait() }
