@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"plexus/adapters/adminweb/signin"
 )
 
 // pipes is a listener without a network, so that its time can be a test's.
@@ -152,7 +154,7 @@ func TestMoreRequestsThanPlacesAreTurnedAway(t *testing.T) {
 func TestABrokenFormIsNoWrongCode(t *testing.T) {
 	st := newStage(t)
 	code := must(t, st.site.SignIn.Code)
-	for range MaxWrongCodes {
+	for range signin.MaxWrongCodes {
 		if w := st.do(st.form("/signin", url.Values{"code": {strings.Repeat("x", MaxFormBytes)}})); w.Code != http.StatusBadRequest {
 			t.Errorf("a form that is too large: %d", w.Code)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -122,8 +123,8 @@ func (s *Site) signIn(w http.ResponseWriter, r *http.Request) {
 
 // begin makes a session, hands out its cookie and gives its address.
 func (s *Site) begin(w http.ResponseWriter, r *http.Request) (string, error) {
-	bits, err := randomBits(s.Random, (cookieLength+prefixLength)/2)
-	if err != nil {
+	bits := make([]byte, (cookieLength+prefixLength)/2)
+	if _, err := io.ReadFull(s.Random, bits); err != nil {
 		return "", fmt.Errorf("begin a page session: %w", err)
 	}
 	digits := hex.EncodeToString(bits)

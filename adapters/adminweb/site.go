@@ -9,7 +9,7 @@
 // What it needs of the host is in desks.go: Phones, which *host.Clients is,
 // Extensions, which *host.Host is, and Machine, for the wiring to write. A
 // session is a cookie whose path nobody knows; ports.PageSessions keeps the
-// hashes of both. SignIn gives out the links and codes by which a session begins.
+// hashes of both. a signin.Issuer gives out the links and codes by which a session begins.
 //
 //	GET  /                              how to sign in
 //	POST /signin                        secret= of a link, or code=
@@ -37,6 +37,7 @@ import (
 	"time"
 
 	"plexus/adapters/admindesk"
+	"plexus/adapters/adminweb/signin"
 	"plexus/domain/secret"
 	"plexus/domain/usecases/syncx"
 	"plexus/ports"
@@ -59,7 +60,7 @@ type Config struct {
 	Extensions Extensions
 	Machine    Machine
 	Sessions   ports.PageSessions
-	SignIn     *SignIn
+	SignIn     *signin.Issuer
 	QR         func(text string) ([][]bool, error) // modules of a QR code, quiet zone included; true is dark
 	Words      web.Words
 	Now        func() time.Time

@@ -18,6 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"plexus/adapters/adminweb/signin"
 	"plexus/adapters/memory"
 	"plexus/domain/admission"
 	"plexus/domain/pairing"
@@ -74,7 +75,7 @@ func newStage(t *testing.T, change ...func(*devices.Options)) *stage {
 	}
 	st.startPersonal(logger)
 	st.site, err = New(Config{
-		Phones: st.clients, Extensions: st.door, Machine: st.machine, Sessions: st.sessions, SignIn: NewSignIn(st.clock, rand.Reader),
+		Phones: st.clients, Extensions: st.door, Machine: st.machine, Sessions: st.sessions, SignIn: signin.NewIssuer(st.clock, rand.Reader),
 		QR: fakeQR, Words: web.English(), Now: st.clock, Random: rand.Reader, Log: logger,
 		Changed: []func() <-chan struct{}{st.clients.Changed},
 		API:     http.HandlerFunc(answerCommand), Master: secret.New(masterText).Hash(),

@@ -11,6 +11,7 @@ import (
 
 	"plexus/adapters/adminapi"
 	"plexus/adapters/adminweb"
+	"plexus/adapters/adminweb/signin"
 	"plexus/adapters/desktopws"
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/qr"
@@ -47,7 +48,7 @@ func (i *instance) ownerServers(ctx context.Context, h nerveHost) ([]stopper, er
 }
 
 func (i *instance) pageConfig(ctx context.Context, h nerveHost) (adminweb.Config, error) {
-	signIn := adminweb.NewSignIn(time.Now, rand.Reader)
+	signIn := signin.NewIssuer(time.Now, rand.Reader)
 	dir := filepath.Dir(i.env.Places().NerveSocket(i.opts.dataDir))
 	var err error
 	if i.doorman, err = newDoorman(signIn, "http://"+i.listeners.admin.Addr().String()+"/", dir, i.log); err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"plexus/adapters/adminapi"
-	"plexus/adapters/adminweb"
+	"plexus/adapters/adminweb/signin"
 	"plexus/adapters/hostfiles"
 )
 
@@ -19,7 +19,7 @@ import (
 // a private file that sends the browser on, so that it is never a process
 // argument; the file lives no longer than the link.
 type doorman struct {
-	signIn *adminweb.SignIn
+	signIn *signin.Issuer
 	page   string // http://127.0.0.1:9010/
 	dir    string // private
 	log    *slog.Logger
@@ -31,7 +31,7 @@ type doorman struct {
 const ticketPattern = "sign-in-*.html"
 
 // newDoorman removes what a crash may have left.
-func newDoorman(signIn *adminweb.SignIn, page, dir string, log *slog.Logger) (*doorman, error) {
+func newDoorman(signIn *signin.Issuer, page, dir string, log *slog.Logger) (*doorman, error) {
 	if _, err := hostfiles.PrivateDir(dir); err != nil {
 		return nil, fmt.Errorf("folder for signing in: %w", err)
 	}
@@ -52,19 +52,19 @@ func newDoorman(signIn *adminweb.SignIn, page, dir string, log *slog.Logger) (*d
 
 // SignInLink implements adminapi.Owner.
 func (d *doorman) SignInLink() (adminapi.SignInLink, error) {
-	ticket, err := d.signIn.Link()
+	token, err := d.signIn.Link()
 	if err != nil {
 		return adminapi.SignInLink{}, err
 	}
-	path, err := writeTicket(d.dir, d.page+"#open="+ticket.Secret.Reveal())
+	path, err := writeTicket(d.dir, d.page+"#open="+token.Secret.Reveal())
 	if err != nil {
 		return adminapi.SignInLink{}, fmt.Errorf("write the file that signs in: %w", err)
 	}
 	d.files.Go(func() {
-		limit := time.NewTimer(time.Until(ticket.Expires))
+		limit := time.NewTimer(time.Until(token.Expires))
 		defer limit.Stop()
 		select {
-		case <-ticket.Spent:
+		case <-token.Used:
 		case <-limit.C:
 		case <-d.stop:
 		}
@@ -77,11 +77,11 @@ func (d *doorman) SignInLink() (adminapi.SignInLink, error) {
 
 // SignInCode implements adminapi.Owner.
 func (d *doorman) SignInCode() (adminapi.SignInCode, error) {
-	ticket, err := d.signIn.Code()
+	token, err := d.signIn.Code()
 	if err != nil {
 		return adminapi.SignInCode{}, err
 	}
-	return adminapi.SignInCode{Page: d.page, Code: ticket.Secret.Reveal(), ExpiresAt: ticket.Expires.UTC()}, nil
+	return adminapi.SignInCode{Page: d.page, Code: token.Secret.Reveal(), ExpiresAt: token.Expires.UTC()}, nil
 }
 
 // close removes every file that is left.

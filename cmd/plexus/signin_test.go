@@ -13,15 +13,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"plexus/adapters/adminweb"
+	"plexus/adapters/adminweb/signin"
 	"plexus/domain/secret"
 )
 
 const ownerPage = "http://127.0.0.1:9010/"
 
-func newTestDoorman(t *testing.T, dir string) (*doorman, *adminweb.SignIn) {
+func newTestDoorman(t *testing.T, dir string) (*doorman, *signin.Issuer) {
 	t.Helper()
-	signIn := adminweb.NewSignIn(time.Now, rand.Reader)
+	signIn := signin.NewIssuer(time.Now, rand.Reader)
 	d, err := newDoorman(signIn, ownerPage, dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestALinksFileLivesAsLongAsItsLink(t *testing.T) {
 		if there(t, taken) || !there(t, late) {
 			t.Error("a file is there after its link was used, or gone before")
 		}
-		time.Sleep(adminweb.TicketLife)
+		time.Sleep(signin.TokenLife)
 		synctest.Wait()
 		open, _ := write()
 		if there(t, late) || !there(t, open) {

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"plexus/adapters/adminweb"
+	"plexus/adapters/adminweb/signin"
 	"plexus/adapters/memory"
 	"plexus/adapters/qr"
 	"plexus/domain/admission"
@@ -55,7 +56,7 @@ func startOwnerPage(t *testing.T, change ...func(*adminweb.Config)) *ownerPage {
 	}
 	cfg := adminweb.Config{
 		Phones: clients, Extensions: h, Machine: plainMachine{}, Sessions: memory.NewPageSessions(),
-		SignIn: adminweb.NewSignIn(time.Now, rand.Reader), Words: web.English(), Now: time.Now, Random: rand.Reader, Log: log,
+		SignIn: signin.NewIssuer(time.Now, rand.Reader), Words: web.English(), Now: time.Now, Random: rand.Reader, Log: log,
 		QR:      func(text string) ([][]bool, error) { return qr.Encode(text) },
 		Changed: []func() <-chan struct{}{h.Changed, clients.Changed},
 	}
@@ -112,7 +113,7 @@ func (o *ownerPage) enter(b *chromium) *page {
 	p := b.open("about:blank#") // a tab that moves on at once cannot be taken hold of
 	p.do(chromedp.Navigate(o.url + "/#open=" + link.Secret.Reveal()))
 	p.wait(`document.querySelector("h1")?.innerText === "Overview"`)
-	<-link.Spent
+	<-link.Used
 	return p
 }
 
