@@ -11,6 +11,7 @@ import (
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/novaws"
 	"plexus/adapters/sqlite"
+	"plexus/cmd/plexus/config"
 	"plexus/domain/pairing"
 	"plexus/domain/usecases/devices"
 	"plexus/domain/usecases/personal"
@@ -42,11 +43,11 @@ func databaseAdvice(err error) string {
 	return ""
 }
 
-func newClients(ctx context.Context, cfg config, store *store, dataDir string, log *slog.Logger) (*devices.Service, error) {
+func newClients(ctx context.Context, cfg config.Config, store *store, dataDir string, log *slog.Logger) (*devices.Service, error) {
 	clients, err := devices.New(ctx, devices.Deps{
 		Devices: store.Devices(), Finder: store.Devices(), Revoked: hostfiles.NewRevoked(dataDir),
 		Settings: store.Settings(), Random: rand.Reader, Now: time.Now, Log: log,
-	}, devices.Options{Master: store.master, PublicURL: cfg.publicURL, LegacyExpiry: cfg.legacyExpiry})
+	}, devices.Options{Master: store.master, PublicURL: cfg.PublicURL, LegacyExpiry: cfg.Pairing.LegacyExpiry})
 	if err != nil {
 		return nil, fmt.Errorf("building the host: %w", err)
 	}
@@ -54,11 +55,11 @@ func newClients(ctx context.Context, cfg config, store *store, dataDir string, l
 }
 
 // clientServer is the server for phones.
-func clientServer(cfg config, h nerveHost, clients *devices.Service, p *personal.Host, l *listeners, log *slog.Logger) stopper {
+func clientServer(cfg config.Config, h nerveHost, clients *devices.Service, p *personal.Host, l *listeners, log *slog.Logger) stopper {
 	server := novaws.New(
 		novaws.Deps{Door: clients, Pairing: clients, Desk: p, Refuse: h.Refuse},
 		novaws.Config{
-			MaxConnections: cfg.limits.clients, RemoteAdmin: cfg.remoteAdmin,
+			MaxConnections: cfg.Limits.Clients, RemoteAdmin: cfg.Pairing.RemoteAdmin,
 			ServerInstanceID: newUUID(), InputInstanceID: p.InputInstance(), NewID: newUUID,
 			Log: log,
 		})

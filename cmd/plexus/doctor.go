@@ -13,6 +13,7 @@ import (
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/tailscale"
 	"plexus/cmd/plexus/cli"
+	"plexus/cmd/plexus/config"
 	"plexus/cmd/plexus/doctor"
 	"plexus/domain/pairing"
 	"plexus/domain/text"
@@ -30,7 +31,7 @@ var errFaults = errors.New("something has to be mended; see above")
 func diagnose(ctx context.Context, env cli.Env, args []string) error {
 	fs := cli.NewFlags("doctor [--ca-file FILE] [--json]", doctorNotes)
 	dataDir := fs.DataDir(env)
-	configPath := fs.String("config", "", "configuration `file` (PLEXUS_CONFIG)")
+	configPath := fs.ConfigFile()
 	caFile := fs.String("ca-file", "", "PEM `file` of the certificate authorities to trust, instead of the system's")
 	asJSON := fs.Bool("json", false, "print JSON")
 	if err := fs.ParseNone(env, args); err != nil {
@@ -59,7 +60,7 @@ func diagnose(ctx context.Context, env cli.Env, args []string) error {
 // subject gathers what is known of the host: from itself where it runs, else from
 // the configuration.
 func subject(ctx context.Context, env cli.Env, dir, configPath string) (doctor.Subject, error) {
-	cfg, err := settingsOf(env, dir, configPath)
+	cfg, err := config.Read(env, dir, configPath, nil)
 	if err != nil {
 		return doctor.Subject{}, err
 	}
@@ -69,14 +70,14 @@ func subject(ctx context.Context, env cli.Env, dir, configPath string) (doctor.S
 		Directory: dir, Database: database, Now: time.Now,
 		Private: []string{
 			database, database + "-wal", database + "-shm", in(hostfiles.MasterTokenName), in(hostfiles.RevokedName),
-			in(hostfiles.RunName), cfg.nerveTokenFile,
+			in(hostfiles.RunName), cfg.Listen.NerveTokenFile,
 		},
-		Client: cfg.clientAddr, Local: []string{cfg.adminAddr.String(), cfg.nerveAddr.String()},
+		Client: cfg.Listen.Client, Local: []string{cfg.Listen.Admin.String(), cfg.Listen.Nerve.String()},
 	}
 	if env.UnixSockets {
-		s.Sockets = []string{in(hostfiles.AdminSocketName), cfg.nerveSocket}
+		s.Sockets = []string{in(hostfiles.AdminSocketName), cfg.Listen.NerveSocket}
 	}
-	public := cfg.publicURL
+	public := cfg.PublicURL
 	if s.Running, _, err = hostfiles.HostRuns(dir); err == nil && s.Running {
 		public = askForSubject(ctx, env, dir, &s, public)
 	}
@@ -116,8 +117,8 @@ func askForSubject(ctx context.Context, env cli.Env, dir string, s *doctor.Subje
 
 // speechOf looks at model and recogniser as a host with this configuration
 // would. A configuration with faults gives nil.
-func speechOf(ctx context.Context, env cli.Env, cfg config) *doctor.Speech {
-	if _, problems := readSecrets(env, &cfg); len(problems) > 0 {
+func speechOf(ctx context.Context, env cli.Env, cfg config.Config) *doctor.Speech {
+	if _, problems := config.ReadSecrets(env, &cfg); len(problems) > 0 {
 		return nil
 	}
 	services, err := buildServices(cfg, slog.New(slog.DiscardHandler))
@@ -125,7 +126,7 @@ func speechOf(ctx context.Context, env cli.Env, cfg config) *doctor.Speech {
 	if err != nil {
 		return nil
 	}
-	i := &instance{env: env, opts: serveOptions{config: cfg}, services: services}
+	i := &instance{env: env, opts: serveOptions{cfg: cfg}, services: services}
 	return speech(i.modelStatus(ctx, ask.Failure{}), i.recognizerStatus(ctx))
 }
 

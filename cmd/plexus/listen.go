@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"plexus/adapters/hostfiles"
+	"plexus/cmd/plexus/config"
 )
 
 // listeners are what this process has opened. The sockets are nil where the
@@ -28,23 +29,23 @@ type listeners struct {
 }
 
 // openListeners opens all of them or none, and sockets only where there are any.
-func openListeners(ctx context.Context, cfg config, dataDir string, sockets bool, log *slog.Logger, done *closers) (*listeners, error) {
+func openListeners(ctx context.Context, cfg config.Config, dataDir string, sockets bool, log *slog.Logger, done *closers) (*listeners, error) {
 	l := &listeners{}
 	var err error
-	if l.nerve, err = openTCP(ctx, cfg.nerveAddr, "--nerve-addr", done); err != nil {
+	if l.nerve, err = openTCP(ctx, cfg.Listen.Nerve, "--nerve-addr", done); err != nil {
 		return nil, err
 	}
-	if l.admin, err = openTCP(ctx, cfg.adminAddr, "--admin-addr", done); err != nil {
+	if l.admin, err = openTCP(ctx, cfg.Listen.Admin, "--admin-addr", done); err != nil {
 		return nil, err
 	}
 	warnOtherFamily(ctx, l.nerve.Addr(), log)
-	if l.client, err = openTCP(ctx, cfg.clientAddr, "--client-addr", done); err != nil {
+	if l.client, err = openTCP(ctx, cfg.Listen.Client, "--client-addr", done); err != nil {
 		return nil, err
 	}
 	if !sockets {
 		return l, nil
 	}
-	if l.nerveSocket, err = openSocket(ctx, cfg.nerveSocket, "--nerve-socket", log, done); err != nil {
+	if l.nerveSocket, err = openSocket(ctx, cfg.Listen.NerveSocket, "--nerve-socket", log, done); err != nil {
 		return nil, err
 	}
 	l.adminSocket, err = openSocket(ctx, filepath.Join(dataDir, hostfiles.AdminSocketName), "--data-dir", log, done)

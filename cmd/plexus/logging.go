@@ -15,7 +15,7 @@ const redacted = "[redacted]"
 func newLogger(w io.Writer, format, level string) *slog.Logger {
 	var least slog.Level
 	if err := least.UnmarshalText([]byte(level)); err != nil {
-		least = slog.LevelInfo // config.go has let no other word through
+		least = slog.LevelInfo // package config has let no other word through
 	}
 	opts := &slog.HandlerOptions{Level: least, ReplaceAttr: newRedactor()}
 	if format == "json" {

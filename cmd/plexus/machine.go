@@ -97,7 +97,7 @@ func (m *machine) lookNow() {
 // lookAtPath asks Tailscale, where there is one, for its name and for what it
 // hands on.
 func (m *machine) lookAtPath(ctx context.Context) adminweb.Path {
-	path := adminweb.Path{FixedBy: m.opts.config.publicFrom}
+	path := adminweb.Path{FixedBy: m.opts.cfg.PublicURLFrom}
 	ts, err := findTailnet(ctx, m.env)
 	if err != nil {
 		return path
@@ -142,7 +142,7 @@ func (m *machine) Overview(ctx context.Context) (web.Overview, error) {
 		Version: cli.Version(), Started: m.started, DataDir: m.opts.dataDir, DatabaseBytes: stats.FileBytes + stats.WALBytes,
 		Search: shown(seen.search, health.Search, ""), Model: shown(seen.model.Service, health.Model, seen.model.Name),
 		Recognizer: shown(seen.speech.Service, ask.Failure{}, seen.speech.Name), DictationConfig: seen.speech.Config,
-		Index:      web.Index{Enabled: m.opts.config.usesIndex(), Pages: stats.Pages, Bytes: stats.PageBytes},
+		Index:      web.Index{Enabled: m.opts.cfg.UsesIndex(), Pages: stats.Pages, Bytes: stats.PageBytes},
 		Extensions: m.host.LiveConnections(),
 		Answered:   health.Answered, Cancelled: health.Cancelled, Refused: health.Refused,
 		FirstResult: web.Latency{Count: health.FirstResult.Count, P50: health.FirstResult.P50, P99: health.FirstResult.P99},

@@ -15,6 +15,7 @@ import (
 	"plexus/adapters/adminapi"
 	"plexus/adapters/localmodel"
 	"plexus/adapters/memory"
+	"plexus/cmd/plexus/config"
 	"plexus/ports"
 )
 
@@ -144,7 +145,7 @@ func TestMachine_TakesOnlyWhatWasFound(t *testing.T) {
 	dir := t.TempDir()
 	var done closers
 	t.Cleanup(func() { _ = done.close() })
-	store, err := openStore(t.Context(), config{nerveTokenFile: dir + "/plexus/token"}, dir, slog.New(slog.DiscardHandler), &done)
+	store, err := openStore(t.Context(), config.Config{Listen: config.Listen{NerveTokenFile: dir + "/plexus/token"}}, dir, slog.New(slog.DiscardHandler), &done)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func (i *instance) pageConfig(ctx context.Context, h nerveHost) (adminweb.Config
 		},
 		Words: web.English(), Now: time.Now, Random: rand.Reader, Log: i.log,
 		Changed:  []func() <-chan struct{}{i.clients.Changed, h.Changed, m.Changed, i.personal.Changed},
-		Personal: i.personal, RecordingFixedBy: i.opts.config.recordFrom,
+		Personal: i.personal, RecordingFixedBy: i.opts.cfg.Conversations.RecordFrom,
 		Desktop: desktopws.New(desktopws.Config{Host: i.personal, Log: i.log}),
 	}
 	if runtime.GOOS == "linux" {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"plexus/cmd/plexus/config"
 	"plexus/domain/answers"
 	"plexus/domain/usecases/personal"
 	"plexus/ports"
@@ -20,7 +21,7 @@ import (
 const probePatience = 2 * time.Second
 
 // newPersonal builds the personal host. Its turns share the limits of h.
-func newPersonal(ctx context.Context, cfg config, services *services, store *store, h nerveHost, log *slog.Logger) (*personal.Host, error) {
+func newPersonal(ctx context.Context, cfg config.Config, services *services, store *store, h nerveHost, log *slog.Logger) (*personal.Host, error) {
 	deps := personal.Deps{
 		Store: store.Personal(), Archive: store.Personal(), Settings: store.Settings(),
 		Find: h.Find, Transcriber: services.recognizer,
@@ -36,9 +37,9 @@ func newPersonal(ctx context.Context, cfg config, services *services, store *sto
 		deps.HasModel = services.auto.known
 	}
 	p, err := personal.New(ctx, deps, personal.Options{
-		InputInstanceID: newUUID(), Language: answers.Language(cfg.language), TimeZone: timeZone(), MaxPrompt: cfg.limits.prompt,
-		MaxTopics: cfg.topics, TopicAge: time.Duration(cfg.topicDays) * 24 * time.Hour,
-		Record: cfg.recordBrowser, RecordFixed: cfg.recordFrom != "",
+		InputInstanceID: newUUID(), Language: answers.Language(cfg.Language), TimeZone: timeZone(), MaxPrompt: cfg.Limits.Prompt,
+		MaxTopics: cfg.Conversations.Topics, TopicAge: time.Duration(cfg.Conversations.TopicDays) * 24 * time.Hour,
+		Record: cfg.Conversations.RecordBrowser, RecordFixed: cfg.Conversations.RecordFrom != "",
 	})
 	if err != nil {
 		return nil, fmt.Errorf("building the host: %w", err)

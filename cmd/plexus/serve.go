@@ -9,12 +9,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"plexus/adapters/hostfiles"
 	"plexus/cmd/plexus/cli"
+	"plexus/cmd/plexus/config"
 	"plexus/domain/usecases/devices"
 	"plexus/domain/usecases/personal"
 )
@@ -36,7 +36,7 @@ type serveOptions struct {
 	dataDir   string
 	readyFile string
 	browser   bool // open the owner's page
-	config    config
+	cfg       config.Config
 	warnings  []string
 }
 
@@ -45,10 +45,10 @@ func serve(ctx context.Context, env cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	log := newLogger(env.Stderr, opts.config.logFormat, opts.config.logLevel)
-	services, err := buildServices(opts.config, log)
+	log := newLogger(env.Stderr, opts.cfg.Log.Format, opts.cfg.Log.Level)
+	services, err := buildServices(opts.cfg, log)
 	if err != nil {
-		return configError(err)
+		return config.Unusable(err)
 	}
 	for _, warning := range opts.warnings {
 		log.Warn(warning)
@@ -61,18 +61,10 @@ func serve(ctx context.Context, env cli.Env, args []string) error {
 func parseServe(env cli.Env, args []string) (serveOptions, error) {
 	fs := cli.NewFlags("serve [flags]", serveNotes)
 	dataDir := fs.DataDir(env)
-	configPath := fs.String("config", "", "configuration `file` (PLEXUS_CONFIG)")
+	configPath := fs.ConfigFile()
 	readyFile := fs.String("ready-file", env.Getenv("PLEXUS_READY_FILE"), "`file` that is written once everything accepts connections (PLEXUS_READY_FILE)")
 	browser := fs.Bool("open-browser", opensBrowser(env), "open the owner's page once the host is ready; default on in a terminal (PLEXUS_OPEN_BROWSER)")
-	given := make(map[string][]string)
-	for _, s := range settings() {
-		if s.flag != "" {
-			fs.Func(s.flag, s.about+" ("+s.env()+")", func(value string) error {
-				given[s.flag] = append(given[s.flag], value)
-				return nil
-			})
-		}
-	}
+	given := config.AddFlags(fs)
 	if err := fs.ParseNone(env, args); err != nil {
 		return serveOptions{}, err
 	}
@@ -80,22 +72,17 @@ func parseServe(env cli.Env, args []string) (serveOptions, error) {
 	if err != nil {
 		return serveOptions{}, err
 	}
-	file, named, err := configFile(env, *configPath)
+	src, err := config.Find(env, dir, *configPath, given)
 	if err != nil {
-		return serveOptions{}, fmt.Errorf("finding the configuration: %w", err)
+		return serveOptions{}, err
 	}
-	cfg, warnings, err := loadConfig(env, sources{file: file, named: named, flags: given, dataDir: dir})
+	cfg, warnings, err := config.Load(env, src)
 	if err != nil {
 		// The faults of search and model settings belong to the same list.
 		_, more := buildServices(cfg, slog.New(slog.DiscardHandler))
-		return serveOptions{}, configError(errors.Join(err, more))
+		return serveOptions{}, config.Unusable(errors.Join(err, more))
 	}
-	return serveOptions{dataDir: dir, readyFile: *readyFile, browser: *browser, config: cfg, warnings: warnings}, nil
-}
-
-// configError is a usage error that lists every fault, one a line.
-func configError(err error) error {
-	return cli.Usagef("the configuration cannot be used:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+	return serveOptions{dataDir: dir, readyFile: *readyFile, browser: *browser, cfg: cfg, warnings: warnings}, nil
 }
 
 // instance is one life of the host process.
@@ -159,7 +146,7 @@ func (i *instance) run(ctx context.Context) (err error) {
 }
 
 func (i *instance) start(ctx context.Context) ([]stopper, error) {
-	dir, cfg := i.opts.dataDir, i.opts.config
+	dir, cfg := i.opts.dataDir, i.opts.cfg
 	warnings, err := hostfiles.PrivateDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("data directory: %w\nAnother place can be chosen with --data-dir", err)
@@ -172,8 +159,9 @@ func (i *instance) start(ctx context.Context) ([]stopper, error) {
 		return nil, whyLocked(dir, err)
 	}
 	i.done.add(lock.Release)
-	if err := cfg.recognizer.dropSpeech(); err != nil {
-		i.log.Warn("what was dictated before is still there", "error", err)
+	// What a host that was killed has left of a dictation, whatever recognizes now.
+	if err := os.RemoveAll(cfg.Recognizer.Dir); err != nil {
+		i.log.Warn("what was dictated before is still there", "error", fmt.Errorf("remove old speech: %w", err))
 	}
 	if i.listeners, err = openListeners(ctx, cfg, dir, i.env.UnixSockets, i.log, &i.done); err != nil {
 		return nil, err
@@ -263,7 +251,7 @@ func (i *instance) announce() error {
 		i.done.add(func() error { return hostfiles.Remove(path) })
 	}
 	i.log.Info("ready", "version", run.Version, "admin", run.Admin, "nerve", run.Nerve, "client", run.Client, "nerve_socket", run.NerveSocket, "data_dir", run.DataDir,
-		"search", i.opts.config.searchKind, "model", i.opts.config.modelKind)
+		"search", i.opts.cfg.Search.Kind, "model", i.opts.cfg.Model.Kind)
 	if cli.IsTerminal(i.env.Stdout) {
 		i.env.Printf("%s", greeting(run.Admin, run.Nerve, i.store.token.Token.Path()))
 	}
@@ -272,8 +260,8 @@ func (i *instance) announce() error {
 
 func greeting(page, address, tokenFile string) string {
 	elsewhere := ""
-	if address != defaultNerveAddr().String() {
-		elsewhere = "\n   First put the address above into its settings: it looks at ws://" + defaultNerveAddr().String() + "."
+	if address != config.DefaultNerveAddr().String() {
+		elsewhere = "\n   First put the address above into its settings: it looks at ws://" + config.DefaultNerveAddr().String() + "."
 	}
 	return fmt.Sprintf(`
 Plexus is ready. Its page is http://%s/ (plexus open signs in); extensions

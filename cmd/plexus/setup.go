@@ -10,6 +10,7 @@ import (
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/tailscale"
 	"plexus/cmd/plexus/cli"
+	"plexus/cmd/plexus/config"
 	"plexus/domain/text"
 )
 
@@ -40,7 +41,7 @@ func findTailnet(ctx context.Context, env cli.Env) (tailnet, error) {
 func setup(ctx context.Context, env cli.Env, args []string) error {
 	fs := cli.NewFlags(setupUsage, setupNotes)
 	dataDir := fs.DataDir(env)
-	configPath := fs.String("config", "", "configuration `file` (PLEXUS_CONFIG)")
+	configPath := fs.ConfigFile()
 	port := fs.Uint("https-port", 443, "`port` at which phones reach this machine")
 	yes := fs.Bool("yes", false, "run the command without asking")
 	words, err := fs.Parse(env, args)
@@ -70,27 +71,14 @@ func clientAddress(env cli.Env, dir, configPath string) (netip.AddrPort, error) 
 			}
 		}
 	}
-	cfg, err := settingsOf(env, dir, configPath)
+	cfg, err := config.Read(env, dir, configPath, nil)
 	if err != nil {
 		return netip.AddrPort{}, err
 	}
-	if cfg.clientAddr.Port() == 0 {
+	if cfg.Listen.Client.Port() == 0 {
 		return netip.AddrPort{}, errors.New("the client listener takes a free port at each start (listen.client), so nothing can be set up to forward to it; give it a port of its own")
 	}
-	return cfg.clientAddr, nil
-}
-
-// settingsOf reads the settings as serve would, without its flags.
-func settingsOf(env cli.Env, dir, configPath string) (config, error) {
-	file, named, err := configFile(env, configPath)
-	if err != nil {
-		return config{}, fmt.Errorf("finding the configuration: %w", err)
-	}
-	cfg, problems := readSettings(env, sources{file: file, named: named, dataDir: dir})
-	if err := errors.Join(problems...); err != nil {
-		return config{}, configError(err)
-	}
-	return cfg, nil
+	return cfg.Listen.Client, nil
 }
 
 func setupTailscale(ctx context.Context, env cli.Env, port uint16, client netip.AddrPort, yes bool) error {

@@ -103,18 +103,18 @@ func (i *instance) phoneStatus(paired []devices.Status) adminapi.PhoneStatus {
 }
 
 func (i *instance) indexStatus(stats sqlite.Stats, f ask.Failure) adminapi.Index {
-	cfg := i.opts.config
+	cfg := i.opts.cfg
 	return adminapi.Index{
-		Enabled: cfg.usesIndex(), Shared: cfg.indexShared, Pages: stats.Pages, Bytes: stats.PageBytes,
+		Enabled: cfg.UsesIndex(), Shared: cfg.Index.Shared, Pages: stats.Pages, Bytes: stats.PageBytes,
 		Failures: f.Count, LastFailure: lastOf(f), LastCause: f.Cause,
 	}
 }
 
 func (i *instance) searchStatus(ctx context.Context, f ask.Failure) adminapi.Service {
-	cfg := i.opts.config
-	s := service(cfg.searchKind, cfg.searchURL, f)
+	cfg := i.opts.cfg
+	s := service(cfg.Search.Kind, cfg.Search.URL, f)
 	switch {
-	case cfg.searchKind == "none":
+	case cfg.Search.Kind == "none":
 		s.Reach = adminapi.Off
 	case i.services.warm == nil:
 		s.Reach = adminapi.BuiltIn
@@ -125,10 +125,10 @@ func (i *instance) searchStatus(ctx context.Context, f ask.Failure) adminapi.Ser
 }
 
 func (i *instance) modelStatus(ctx context.Context, f ask.Failure) adminapi.Model {
-	cfg := i.opts.config
-	m := adminapi.Model{Service: service(cfg.modelKind, cfg.modelURL, f), Name: cfg.modelName}
+	cfg := i.opts.cfg
+	m := adminapi.Model{Service: service(cfg.Model.Kind, cfg.Model.BaseURL, f), Name: cfg.Model.Name}
 	switch {
-	case cfg.modelKind == "none":
+	case cfg.Model.Kind == "none":
 		m.Reach = adminapi.Off
 	case i.services.model == nil:
 		m.Reach = adminapi.BuiltIn
@@ -142,7 +142,7 @@ func (i *instance) modelStatus(ctx context.Context, f ask.Failure) adminapi.Mode
 			reached(&m.Service, within(ctx, func(ctx context.Context) error { return connectTo(ctx, url) }))
 		}
 	default:
-		reached(&m.Service, within(ctx, func(ctx context.Context) error { return connectTo(ctx, cfg.modelURL) }))
+		reached(&m.Service, within(ctx, func(ctx context.Context) error { return connectTo(ctx, cfg.Model.BaseURL) }))
 	}
 	return m
 }

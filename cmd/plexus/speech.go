@@ -3,44 +3,20 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"plexus/adapters/adminapi"
 	"plexus/adapters/recognizer"
+	"plexus/cmd/plexus/config"
 	"plexus/cmd/plexus/doctor"
-	"plexus/domain/admission"
 )
 
-// recognizerSettings say what turns speech into text.
-type recognizerSettings struct {
-	kind      string // none, openai or command
-	url       string
-	name      string
-	keyFile   string
-	key       admission.Secret
-	command   []string
-	place     string // of the files for the command, in the data directory
-	plainHTTP bool
-}
-
-func (r *recognizerSettings) contradictions() []error {
-	var problems []error
-	if r.kind != "openai" && (r.url != "" || r.name != "" || !r.key.Empty()) {
-		problems = append(problems, fmt.Errorf("recognizer.base_url, recognizer.name or a recognizer key is set, but recognizer.kind is %q: set it to openai", r.kind))
-	}
-	if r.kind != "command" && len(r.command) > 0 {
-		problems = append(problems, fmt.Errorf("recognizer.command is set, but recognizer.kind is %q: set it to command", r.kind))
-	}
-	return problems
-}
-
-func (s *services) addRecognizer(cfg recognizerSettings) error {
-	switch cfg.kind {
+func (s *services) addRecognizer(cfg config.Recognizer) error {
+	switch cfg.Kind {
 	case "openai":
 		service, err := recognizer.NewOpenAI(recognizer.Config{
-			BaseURL: cfg.url, Model: cfg.name, Key: cfg.key, AllowPlainHTTP: cfg.plainHTTP,
+			BaseURL: cfg.BaseURL, Model: cfg.Name, Key: cfg.Key, AllowPlainHTTP: cfg.PlainHTTP,
 		})
 		if err != nil {
 			return fmt.Errorf("recognizer.kind openai: %w", err)
@@ -48,20 +24,11 @@ func (s *services) addRecognizer(cfg recognizerSettings) error {
 		s.recognizer, s.hears = service, service.Check
 		s.close.add(func() error { service.Close(); return nil })
 	case "command":
-		command, err := recognizer.NewCommand(cfg.command, cfg.place)
+		command, err := recognizer.NewCommand(cfg.Command, cfg.Dir)
 		if err != nil {
 			return fmt.Errorf("recognizer.kind command: %w", err)
 		}
 		s.recognizer, s.hears = command, command.Check
-	}
-	return nil
-}
-
-// dropSpeech removes what a host that was killed has left of a dictation, whatever
-// recognises now. Whoever calls it holds the lock of the data directory.
-func (r *recognizerSettings) dropSpeech() error {
-	if err := os.RemoveAll(r.place); err != nil {
-		return fmt.Errorf("remove old speech: %w", err)
 	}
 	return nil
 }
@@ -76,10 +43,10 @@ command = ["whisper-cli", "-m", "/path/to/ggml-base.bin", "-l", "auto", "-nt", "
 // recognizerStatus looks whether the recogniser can be used. What phones are
 // offered is for offer to say, once the model is known too.
 func (i *instance) recognizerStatus(ctx context.Context) adminapi.Recognizer {
-	cfg := i.opts.config.recognizer
-	r := adminapi.Recognizer{Service: adminapi.Service{Kind: cfg.kind, URL: cfg.url}, Name: cfg.name}
-	if cfg.kind == "command" {
-		r.Name = filepath.Base(cfg.command[0])
+	cfg := i.opts.cfg.Recognizer
+	r := adminapi.Recognizer{Service: adminapi.Service{Kind: cfg.Kind, URL: cfg.BaseURL}, Name: cfg.Name}
+	if cfg.Kind == "command" {
+		r.Name = filepath.Base(cfg.Command[0])
 	}
 	if i.services.recognizer == nil {
 		r.Reach = adminapi.Off

@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 
 	"plexus/adapters/adminapi"
 	"plexus/cmd/plexus/cli"
+	"plexus/cmd/plexus/config"
 	"plexus/domain/text"
 )
 
@@ -20,7 +19,7 @@ old one. The token itself is never printed.`
 func token(ctx context.Context, env cli.Env, args []string) error {
 	fs := cli.NewFlags(tokenUsage, tokenNotes)
 	dataDir := fs.DataDir(env)
-	configPath := fs.String("config", "", "configuration `file` (PLEXUS_CONFIG)")
+	configPath := fs.ConfigFile()
 	file := fs.String("nerve-token-file", "", "with path: `path` of the host token (PLEXUS_NERVE_TOKEN_FILE)")
 	words, err := fs.Parse(env, args)
 	if err != nil {
@@ -41,19 +40,12 @@ func token(ctx context.Context, env cli.Env, args []string) error {
 
 // tokenFile needs no host: it reads the settings as serve does.
 func tokenFile(env cli.Env, dir, configPath, given string) (string, error) {
-	file, named, err := configFile(env, configPath)
-	if err != nil {
-		return "", fmt.Errorf("finding the configuration: %w", err)
-	}
 	flags := make(map[string][]string)
 	if given != "" {
 		flags["nerve-token-file"] = []string{given}
 	}
-	cfg, problems := readSettings(env, sources{file: file, named: named, flags: flags, dataDir: dir})
-	if err := errors.Join(problems...); err != nil {
-		return "", configError(err)
-	}
-	return cfg.nerveTokenFile, nil
+	cfg, err := config.Read(env, dir, configPath, flags)
+	return cfg.Listen.NerveTokenFile, err
 }
 
 func tokenPath(env cli.Env, dir, configPath, given string) error {

@@ -20,6 +20,7 @@ import (
 	"plexus/adapters/outbound"
 	"plexus/adapters/searchapi"
 	"plexus/adapters/sqlite"
+	"plexus/cmd/plexus/config"
 	"plexus/domain/admission"
 	"plexus/domain/answers"
 	"plexus/domain/pairing"
@@ -59,9 +60,9 @@ type services struct {
 
 // buildServices checks the settings of search, model and recogniser, all faults
 // together, and sends nothing.
-func buildServices(cfg config, log *slog.Logger) (*services, error) {
+func buildServices(cfg config.Config, log *slog.Logger) (*services, error) {
 	s := &services{}
-	err := errors.Join(s.addSearch(cfg, log), s.addModel(cfg, log), s.addRecognizer(cfg.recognizer))
+	err := errors.Join(s.addSearch(cfg, log), s.addModel(cfg, log), s.addRecognizer(cfg.Recognizer))
 	return s, err
 }
 
@@ -72,15 +73,15 @@ type warmSearch interface {
 	Close()
 }
 
-func (s *services) addSearch(cfg config, log *slog.Logger) error {
+func (s *services) addSearch(cfg config.Config, log *slog.Logger) error {
 	settings := searchapi.Config{
-		BaseURL: cfg.searchURL, Key: cfg.searchKey, Cache: true,
-		ConnectTimeout: cfg.limits.searchConnect, Timeout: cfg.limits.searchTotal,
+		BaseURL: cfg.Search.URL, Key: cfg.Search.Key, Cache: true,
+		ConnectTimeout: cfg.Limits.SearchConnect, Timeout: cfg.Limits.SearchTotal,
 		Log: log, Now: time.Now,
 	}
 	var search warmSearch
 	var err error
-	switch cfg.searchKind {
+	switch cfg.Search.Kind {
 	case "anvesha":
 		search, err = searchapi.NewAnvesha(settings)
 	case "searxng":
@@ -91,16 +92,16 @@ func (s *services) addSearch(cfg config, log *slog.Logger) error {
 		return nil // the page index alone, or nothing
 	}
 	if err != nil {
-		return fmt.Errorf("search.kind %s: %w", cfg.searchKind, err)
+		return fmt.Errorf("search.kind %s: %w", cfg.Search.Kind, err)
 	}
 	s.search, s.warm = search, search.Warm
 	s.close.add(func() error { search.Close(); return nil })
 	return nil
 }
 
-func (s *services) addModel(cfg config, log *slog.Logger) error {
-	wait := localmodel.Limits{FirstByte: cfg.limits.modelFirstByte, Idle: cfg.limits.modelBetween, Total: cfg.limits.modelTotal}
-	switch cfg.modelKind {
+func (s *services) addModel(cfg config.Config, log *slog.Logger) error {
+	wait := localmodel.Limits{FirstByte: cfg.Limits.ModelFirstByte, Idle: cfg.Limits.ModelBetween, Total: cfg.Limits.ModelTotal}
+	switch cfg.Model.Kind {
 	case "auto":
 		auto, err := localmodel.NewAuto(localmodel.AutoConfig{Limits: wait, Now: time.Now, Log: log})
 		if err != nil {
@@ -111,13 +112,13 @@ func (s *services) addModel(cfg config, log *slog.Logger) error {
 		s.close.add(func() error { local.Close(); return nil })
 	case "openai":
 		model, err := localmodel.New(localmodel.Config{
-			BaseURL: cfg.modelURL, Model: cfg.modelName, Key: localmodel.Key(cfg.modelKey.Reveal()),
-			AllowPlainHTTP: cfg.modelPlainHTTP, Limits: wait,
+			BaseURL: cfg.Model.BaseURL, Model: cfg.Model.Name, Key: localmodel.Key(cfg.Model.Key.Reveal()),
+			AllowPlainHTTP: cfg.Model.PlainHTTP, Limits: wait,
 		})
 		if err != nil {
 			return fmt.Errorf("model.kind openai: %w", err)
 		}
-		s.model, s.local = model, onThisMachine(cfg.modelURL)
+		s.model, s.local = model, onThisMachine(cfg.Model.BaseURL)
 		s.close.add(func() error { model.Close(); return nil })
 	}
 	return nil
@@ -140,7 +141,7 @@ type store struct {
 	master pairing.TokenHash // of the master token, which the devices are bound to
 }
 
-func openStore(ctx context.Context, cfg config, dataDir string, log *slog.Logger, done *closers) (*store, error) {
+func openStore(ctx context.Context, cfg config.Config, dataDir string, log *slog.Logger, done *closers) (*store, error) {
 	path := filepath.Join(dataDir, hostfiles.DatabaseName)
 	db, err := sqlite.Open(ctx, path, sqlite.Options{Now: time.Now})
 	if err != nil {
@@ -151,7 +152,7 @@ func openStore(ctx context.Context, cfg config, dataDir string, log *slog.Logger
 	if err != nil {
 		return nil, err
 	}
-	token, err := hostfiles.LoadToken(cfg.nerveTokenFile)
+	token, err := hostfiles.LoadToken(cfg.Listen.NerveTokenFile)
 	if err != nil {
 		return nil, err
 	}
@@ -190,33 +191,30 @@ type nerveHost struct {
 	*browsers.Registry
 }
 
-func newHost(cfg config, services *services, store *store, keep ports.AnswerRecorder, log *slog.Logger) (h nerveHost, err error) {
+func newHost(cfg config.Config, services *services, store *store, keep ports.AnswerRecorder, log *slog.Logger) (h nerveHost, err error) {
 	deps := ask.Deps{Search: services.search, Model: services.model, Recorder: keep, Now: time.Now, Log: log}
-	if cfg.usesIndex() {
+	if cfg.UsesIndex() {
 		deps.Index = store.Pages()
 	}
-	generations := cfg.limits.generations
+	generations := cfg.Limits.Generations
 	if generations == 0 && services.model != nil && !services.local {
 		generations = hostedGenerations
 	}
 	h.Service, err = ask.New(deps, ask.Options{
-		Language: answers.Language(cfg.language), NoAnswers: cfg.modelKind == "none", IndexShared: cfg.indexShared,
-		MaxSearches: cfg.limits.searches, MaxGenerations: generations, MaxPrompt: cfg.limits.prompt,
+		Language: answers.Language(cfg.Language), NoAnswers: cfg.Model.Kind == "none", IndexShared: cfg.Index.Shared,
+		MaxSearches: cfg.Limits.Searches, MaxGenerations: generations, MaxPrompt: cfg.Limits.Prompt,
 	})
 	if err != nil {
 		return h, fmt.Errorf("building the host: %w", err)
 	}
 	h.Registry, err = browsers.New(
 		browsers.Deps{Extensions: store.Extensions(), Token: store.token.Token, Now: time.Now, Log: log},
-		browsers.Options{AllowedOrigins: cfg.allowedOrigins, TokenHash: store.token.Token.Secret().Hash()})
+		browsers.Options{AllowedOrigins: cfg.AllowedOrigins, TokenHash: store.token.Token.Secret().Hash()})
 	if err != nil {
 		return h, fmt.Errorf("building the host: %w", err)
 	}
 	return h, nil
 }
-
-// usesIndex: with search.kind none nothing is looked up, so nothing is kept.
-func (c config) usesIndex() bool { return c.indexEnabled && c.searchKind != "none" }
 
 // stopper is one server on one listener.
 type stopper struct {
@@ -227,8 +225,8 @@ type stopper struct {
 }
 
 // nerveServers are the servers of NERVE on the listeners that are open.
-func nerveServers(cfg config, h nerveHost, l *listeners, log *slog.Logger) []stopper {
-	ws := nervews.Config{MaxConnections: cfg.limits.connections, MaxHandshakes: cfg.limits.handshakes, Log: log}
+func nerveServers(cfg config.Config, h nerveHost, l *listeners, log *slog.Logger) []stopper {
+	ws := nervews.Config{MaxConnections: cfg.Limits.Connections, MaxHandshakes: cfg.Limits.Handshakes, Log: log}
 	if runtime.GOOS == "linux" {
 		ws.PeerIsOurs = hostfiles.TCPPeerIsOurs // elsewhere nobody can tell
 	}
@@ -236,7 +234,7 @@ func nerveServers(cfg config, h nerveHost, l *listeners, log *slog.Logger) []sto
 	servers := []stopper{{"NERVE WebSocket", l.nerve, web.Serve, web.Shutdown}}
 	if l.nerveSocket != nil {
 		l.nerveSocket.OnRefused = func() { h.Refuse(admission.ForeignUser, "") }
-		unix := nerveuds.New(h, nerveuds.Config{MaxConnections: cfg.limits.connections, Log: log})
+		unix := nerveuds.New(h, nerveuds.Config{MaxConnections: cfg.Limits.Connections, Log: log})
 		servers = append(servers, stopper{"NERVE socket", l.nerveSocket, unix.Serve, unix.Shutdown})
 	}
 	return servers

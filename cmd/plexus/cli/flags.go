@@ -71,6 +71,11 @@ func (fs *FlagSet) help() string {
 	return s.String()
 }
 
+// ConfigFile registers --config.
+func (fs *FlagSet) ConfigFile() *string {
+	return fs.String("config", "", "configuration `file` (PLEXUS_CONFIG)")
+}
+
 // DataDir registers --data-dir; the result is to be called after parsing.
 func (fs *FlagSet) DataDir(env Env) func() (string, error) {
 	given := fs.String("data-dir", "", "`directory` of the database, the lock and the admin socket (PLEXUS_DATA_DIR)")

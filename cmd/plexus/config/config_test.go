@@ -1,8 +1,6 @@
-package main
+package config
 
 import (
-	"bytes"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,15 +14,16 @@ import (
 )
 
 // load reads one configuration file under an environment and flags.
-func load(t *testing.T, file string, environ []string, flags map[string][]string) (config, []string, error) {
+func load(t *testing.T, file string, environ []string, flags map[string][]string) (Config, []string, error) {
 	t.Helper()
-	dir, base := home(t)
+	dir := t.TempDir()
+	base := []string{"HOME=" + dir, "LANG=en_GB.UTF-8", "PLEXUS_DATA_DIR=" + filepath.Join(dir, "data")}
 	path := filepath.Join(dir, "config.toml")
 	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	environ = append(base, environ...)
-	return loadConfig(cli.Env{Environ: environ}, sources{file: path, named: true, flags: flags, dataDir: dir})
+	return Load(cli.Env{Environ: environ}, Sources{file: path, named: true, flags: flags, dataDir: dir})
 }
 
 func TestConfig_DefaultsWithNothing(t *testing.T) {
@@ -32,8 +31,8 @@ func TestConfig_DefaultsWithNothing(t *testing.T) {
 	if err != nil || len(warnings) != 0 {
 		t.Fatalf("%v, %v", warnings, err)
 	}
-	if c.nerveAddr.String() != "127.0.0.1:9001" || c.clientAddr.String() != "127.0.0.1:18787" || c.publicURL != "" || c.searchKind != "local" || c.modelKind != "auto" || !c.indexEnabled ||
-		c.language != "en" || c.logLevel != "info" || !strings.HasSuffix(c.nerveTokenFile, "/.anvesha/token") {
+	if c.Listen.Nerve.String() != "127.0.0.1:9001" || c.Listen.Client.String() != "127.0.0.1:18787" || c.PublicURL != "" || c.Search.Kind != "local" || c.Model.Kind != "auto" || !c.Index.Enabled ||
+		c.Language != "en" || c.Log.Level != "info" || !strings.HasSuffix(c.Listen.NerveTokenFile, "/.anvesha/token") {
 		t.Errorf("got %+v", c)
 	}
 }
@@ -46,7 +45,7 @@ func TestConfig_FlagOverEnvironmentOverFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"moz-extension://a", "moz-extension://b", "chrome-extension://env"}
-	if c.nerveAddr.String() != "[::1]:3" || c.logLevel != "error" || c.logFormat != "json" || !slices.Equal(c.allowedOrigins, want) {
+	if c.Listen.Nerve.String() != "[::1]:3" || c.Log.Level != "error" || c.Log.Format != "json" || !slices.Equal(c.AllowedOrigins, want) {
 		t.Errorf("got %+v", c)
 	}
 }
@@ -111,14 +110,14 @@ remote_admin = true
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := limits{1, 2, 7, 3, 4, 6144, time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second, 5 * time.Second}
-	if c.limits != want || c.searchKey.Reveal() != "k-1" || c.modelKey.Reveal() != "k-1" || c.indexEnabled || !c.indexShared ||
-		!c.modelPlainHTTP || c.modelName != "llama3.2" || c.nerveSocket != "/r/n.sock" || c.language != "zh-CN" ||
-		c.publicURL != "wss://box.example:8443/client/v1" || c.clientAddr.String() != "[::1]:0" || !c.legacyExpiry || !c.remoteAdmin {
+	want := Limits{1, 2, 7, 3, 4, 6144, time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second, 5 * time.Second}
+	if c.Limits != want || c.Search.Key.Reveal() != "k-1" || c.Model.Key.Reveal() != "k-1" || c.Index.Enabled || !c.Index.Shared ||
+		!c.Model.PlainHTTP || c.Model.Name != "llama3.2" || c.Listen.NerveSocket != "/r/n.sock" || c.Language != "zh-CN" ||
+		c.PublicURL != "wss://box.example:8443/client/v1" || c.Listen.Client.String() != "[::1]:0" || !c.Pairing.LegacyExpiry || !c.Pairing.RemoteAdmin {
 		t.Errorf("got %+v", c)
 	}
-	if r := c.recognizer; r.kind != "openai" || r.url != "https://speech.example.org/v1" || r.name != "whisper-1" || r.key.Reveal() != "k-1" ||
-		!r.plainHTTP || c.recordBrowser || c.recordFrom == "" || c.topics != 7 || c.topicDays != 8 {
+	if r := c.Recognizer; r.Kind != "openai" || r.BaseURL != "https://speech.example.org/v1" || r.Name != "whisper-1" || r.Key.Reveal() != "k-1" ||
+		!r.PlainHTTP || c.Conversations.RecordBrowser || c.Conversations.RecordFrom == "" || c.Conversations.Topics != 7 || c.Conversations.TopicDays != 8 {
 		t.Errorf("got %+v", c)
 	}
 	for _, s := range settings() {
@@ -131,7 +130,7 @@ remote_admin = true
 // The page that describes the configuration knows every key and no other, and
 // every variable that belongs to a flag.
 func TestConfig_DocumentationIsComplete(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "configuration.md"))
+	b, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "configuration.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,27 +196,6 @@ remote_admin = 1
 	}
 }
 
-func TestConfig_ServeListsFaultsOfServicesToo(t *testing.T) {
-	dir, environ := home(t)
-	path := filepath.Join(dir, "c.toml")
-	const file = "language = \"fr\"\n[search]\nkind = \"anvesha\"\nurl = \"ftp://a.example\"\n[model]\nkind = \"openai\"\nbase_url = \"http://gpu.example/v1\"\n"
-	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	got := plexus(t.Context(), environ, "serve", "--config", path)
-	if got.code != exitUsage {
-		t.Errorf("exit code %d", got.code)
-	}
-	for _, want := range []string{"language", "search.url", "allow_plain_http", "name is missing"} {
-		if !strings.Contains(got.stderr, want) {
-			t.Errorf("nothing about %s in:\n%s", want, got.stderr)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(dir, "data")); err == nil {
-		t.Error("a bad configuration made a data directory")
-	}
-}
-
 func TestConfig_SettingsThatWouldDoNothing(t *testing.T) {
 	for name, file := range map[string]string{
 		"search.url without a kind":      "[search]\nurl = \"https://s.example\"\n",
@@ -242,21 +220,8 @@ func TestConfig_FileThatIsNone(t *testing.T) {
 		t.Errorf("a file without end: %v", err)
 	}
 	for _, where := range []string{t.TempDir(), filepath.Join(t.TempDir(), "missing")} {
-		if _, problems := readSettings(cli.Env{}, sources{file: where, named: true}); len(problems) == 0 || !strings.Contains(problems[0].Error(), where) {
+		if _, problems := readSettings(cli.Env{}, Sources{file: where, named: true}); len(problems) == 0 || !strings.Contains(problems[0].Error(), where) {
 			t.Errorf("%s: %v", where, problems)
-		}
-	}
-}
-
-func TestConfig_NoHomeSaysWhichFlagHelps(t *testing.T) {
-	for _, tc := range []struct{ environ, want string }{
-		{"", "--data-dir"},
-		{"PLEXUS_DATA_DIR=/d", "--config"},
-		{"PLEXUS_DATA_DIR=/d PLEXUS_CONFIG=" + os.DevNull, "--nerve-token-file"},
-	} {
-		got := plexus(t.Context(), strings.Fields(tc.environ), "serve")
-		if got.code == exitDone || !strings.Contains(got.stderr, "no home directory: set HOME, or name the") || !strings.Contains(got.stderr, tc.want) {
-			t.Errorf("%q: code %d, %s", tc.environ, got.code, got.stderr)
 		}
 	}
 }
@@ -280,8 +245,8 @@ func TestConfig_Secrets(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c, _, err := load(t, file, tc.environ, nil)
-			if (err != nil) != tc.fails || !tc.fails && c.searchKey.Reveal() != tc.want {
-				t.Errorf("got %q, %v", c.searchKey.Reveal(), err)
+			if (err != nil) != tc.fails || !tc.fails && c.Search.Key.Reveal() != tc.want {
+				t.Errorf("got %q, %v", c.Search.Key.Reveal(), err)
 			}
 			if err != nil && strings.Contains(err.Error(), "from-env") {
 				t.Errorf("the error repeats the key: %v", err)
@@ -307,27 +272,66 @@ func TestConfig_Language(t *testing.T) {
 	}
 }
 
-// The second net: nothing secret is meant to get this far.
-func TestLogger_Redacts(t *testing.T) {
-	const secret = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-	for _, format := range []string{"text", "json"} {
-		var out bytes.Buffer
-		log := newLogger(&out, format, "debug")
-		log.Debug("offered anvesha-v1."+secret, "token", "tok-1", slog.Group("g", "question", "when?"),
-			"header", "Bearer key-1", "error", os.ErrNotExist, "list", []string{secret}, "count", 3, "lasted", 3*time.Second)
-		got := out.String()
-		for _, bad := range []string{secret, "tok-1", "when?", "key-1"} {
-			if strings.Contains(got, bad) {
-				t.Errorf("%s: %q in %s", format, bad, got)
-			}
+func TestConfig_SpeechDefaults(t *testing.T) {
+	c, _, err := load(t, "", nil, nil)
+	if err != nil || c.Recognizer.Kind != "none" || !c.Conversations.RecordBrowser || c.Conversations.RecordFrom != "" || c.Conversations.Topics != 5000 || c.Conversations.TopicDays != 365 {
+		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
+func TestConfig_RecognizerCommand(t *testing.T) {
+	const file = "[recognizer]\nkind = \"command\"\ncommand = [\"whisper-cli\", \"-l\", \"a b\"]\n"
+	origins := []string{"PLEXUS_ALLOW_ORIGIN=chrome-extension://a"}
+	c, _, err := load(t, file, origins, nil)
+	if want := []string{"whisper-cli", "-l", "a b"}; err != nil || !slices.Equal(c.Recognizer.Command, want) || len(c.AllowedOrigins) != 1 {
+		t.Errorf("got %q, %q, %v", c.Recognizer.Command, c.AllowedOrigins, err)
+	}
+	c, _, err = load(t, file, append(origins, "PLEXUS_RECOGNIZER_COMMAND=listen --words a,b"), nil)
+	if want := []string{"listen", "--words", "a,b"}; err != nil || !slices.Equal(c.Recognizer.Command, want) {
+		t.Errorf("got %q, %v", c.Recognizer.Command, err)
+	}
+}
+
+func TestConfig_RecognizerKey(t *testing.T) {
+	const file = "[recognizer]\nkind = \"openai\"\nbase_url = \"https://s.example/v1\"\nname = \"w\"\n"
+	c, warnings, err := load(t, file, []string{"PLEXUS_RECOGNIZER_API_KEY=from-env"}, nil)
+	if err != nil || len(warnings) != 0 || c.Recognizer.Key.Reveal() != "from-env" {
+		t.Errorf("got %q, %v, %v", c.Recognizer.Key.Reveal(), warnings, err)
+	}
+	if _, _, err := load(t, file+"api_key = \"inline\"\n", nil, nil); err == nil || strings.Contains(err.Error(), "inline") {
+		t.Errorf("a key in the file: %v", err)
+	}
+}
+
+func TestConfig_SpeechFaultsAllAtOnce(t *testing.T) {
+	_, _, err := load(t, `
+[recognizer]
+kind = "whisper"
+name = "w"
+command = "whisper-cli"
+model = "m"
+allow_plain_http = 1
+[conversations]
+record_browser = "yes"
+topics = 0
+topic_days = 1.5
+`, []string{"PLEXUS_RECOGNIZER_API_KEY=two words", "PLEXUS_CONVERSATIONS_TOPIC_DAYS=x"}, nil)
+	if err == nil {
+		t.Fatal("taken")
+	}
+	for _, want := range []string{
+		"recognizer.kind is", "recognizer.name or a recognizer key", "recognizer.command has to be a list of texts", "no setting recognizer.model",
+		"recognizer.allow_plain_http has to be", "conversations.record_browser has to be", "conversations.topics is", "conversations.topic_days has to be",
+		"PLEXUS_RECOGNIZER_API_KEY", "PLEXUS_CONVERSATIONS_TOPIC_DAYS",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("nothing about %s in:\n%v", want, err)
 		}
-		if !strings.Contains(got, "file does not exist") || !strings.Contains(got, "3") || !strings.Contains(got, "3s") {
-			t.Errorf("%s: too much is gone: %s", format, got)
-		}
-		out.Reset()
-		newLogger(&out, format, "warn").Info("quiet")
-		if out.Len() != 0 {
-			t.Errorf("%s: the level is ignored", format)
-		}
+	}
+	if strings.Contains(err.Error(), "two words") {
+		t.Error("the error repeats a key")
+	}
+	if _, _, err := load(t, "[recognizer]\ncommand = [\"w\"]\n", nil, nil); err == nil || !strings.Contains(err.Error(), "set it to command") {
+		t.Errorf("a command without its kind: %v", err)
 	}
 }

@@ -1,0 +1,255 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"plexus/cmd/plexus/cli"
+)
+
+// Sources are where settings come from, besides the environment and the defaults.
+type Sources struct {
+	file    string              // path
+	named   bool                // by the owner, so that it has to exist
+	flags   map[string][]string // setting flag → values
+	dataDir string
+}
+
+// Find gives the sources of a host on dataDir: the file is the given one, else the
+// one that the environment names, else the usual one.
+func Find(env cli.Env, dataDir, file string, flags map[string][]string) (Sources, error) {
+	if file == "" {
+		file = env.Getenv("PLEXUS_CONFIG")
+	}
+	src, err := Sources{file: file, named: file != "", flags: flags, dataDir: dataDir}, error(nil)
+	if src.named {
+		src.file, err = filepath.Abs(file)
+	} else if src.file, err = env.Places().ConfigFile(); err != nil {
+		err = fmt.Errorf("%w: set HOME, or name the file with --config", err)
+	}
+	if err != nil {
+		err = fmt.Errorf("finding the configuration: %w", err)
+	}
+	return src, err
+}
+
+// keyPublicURL is the setting of which the page says where it comes from.
+const keyPublicURL = "public_url"
+
+// keyRecord is the setting that the page may change unless it stands elsewhere.
+const keyRecord = "conversations.record_browser"
+
+// The settings that are lists.
+const (
+	keyOrigins = "nerve.allowed_origins"
+	keyCommand = "recognizer.command"
+)
+
+// Load reads every setting and the key files. It reports every problem at once and
+// logs nothing; warnings are for the log.
+func Load(env cli.Env, src Sources) (c Config, warnings []string, err error) {
+	c, problems := readSettings(env, src)
+	warnings, more := ReadSecrets(env, &c)
+	problems = append(problems, more...)
+	problems = append(problems, c.contradictions()...)
+	warnings = append(warnings, unknownVariables(env)...)
+	return c, warnings, errors.Join(problems...)
+}
+
+// Read reads the settings as serve would, without the keys.
+func Read(env cli.Env, dataDir, file string, flags map[string][]string) (Config, error) {
+	src, err := Find(env, dataDir, file, flags)
+	if err != nil {
+		return Config{}, err
+	}
+	c, problems := readSettings(env, src)
+	if err := errors.Join(problems...); err != nil {
+		return Config{}, Unusable(err)
+	}
+	return c, nil
+}
+
+// Unusable is a usage error that lists every fault, one a line.
+func Unusable(err error) error {
+	return cli.Usagef("the configuration cannot be used:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+}
+
+// readSettings puts flags over environment over file over defaults.
+func readSettings(env cli.Env, src Sources) (Config, []error) {
+	c, noHome := defaults(env, src.dataDir)
+	problems := readFile(&c, src)
+	problems = append(problems, readEnvironment(env, &c)...)
+	for _, s := range settings() {
+		problems = append(problems, apply(&c, s, "--"+s.flag, src.flags[s.flag])...)
+	}
+	if noHome != nil && c.Listen.NerveTokenFile == "" {
+		problems = append(problems, fmt.Errorf("the host token has no place: %w: set HOME, or name the file with --nerve-token-file", noHome))
+	}
+	return c, problems
+}
+
+// apply sets one setting from the texts of one source, called where.
+func apply(c *Config, s setting, where string, values []string) []error {
+	if len(values) > 0 {
+		switch s.key {
+		case keyOrigins: // a higher source replaces the list of a lower one
+			c.AllowedOrigins = nil
+		case keyCommand:
+			c.Recognizer.Command = nil
+		case keyPublicURL:
+			c.PublicURLFrom = where
+		case keyRecord:
+			c.Conversations.RecordFrom = where
+		}
+	}
+	var problems []error
+	for _, value := range values {
+		if err := s.set(c, value); err != nil {
+			problems = append(problems, fmt.Errorf("%s %w", where, err))
+		}
+	}
+	return problems
+}
+
+func readFile(c *Config, src Sources) []error {
+	b, err := readConfigFile(src.file)
+	if errors.Is(err, fs.ErrNotExist) && !src.named {
+		return nil
+	}
+	if err != nil {
+		return []error{fmt.Errorf("reading the configuration: %w", err)}
+	}
+	var tree map[string]any
+	if err := toml.Unmarshal(b, &tree); err != nil {
+		return []error{fmt.Errorf("%s: %w", src.file, err)}
+	}
+	values := make(map[string]any)
+	flatten(values, "", tree)
+	var problems []error
+	for _, s := range settings() {
+		value, ok := values[s.key]
+		if !ok {
+			continue
+		}
+		delete(values, s.key)
+		texts, err := s.kind.texts(value)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %s %w", src.file, s.key, err))
+			continue
+		}
+		problems = append(problems, apply(c, s, src.file+": "+s.key, texts)...)
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		problems = append(problems, fmt.Errorf("%s: there is no setting %s", src.file, key))
+	}
+	return problems
+}
+
+// maxConfigFile bounds the configuration file, in bytes.
+const maxConfigFile = 1 << 20
+
+// readConfigFile reads no more than that: a device or a wrong file named by
+// mistake must not take all memory.
+func readConfigFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err // it names the path
+	}
+	defer file.Close() // opened for reading
+	b, err := io.ReadAll(io.LimitReader(file, maxConfigFile+1))
+	if err == nil && len(b) > maxConfigFile {
+		err = fmt.Errorf("%s is longer than %d bytes", path, maxConfigFile)
+	}
+	return b, err
+}
+
+// flatten turns nested tables into dotted keys.
+func flatten(into map[string]any, prefix string, tree map[string]any) {
+	for key, value := range tree {
+		if table, ok := value.(map[string]any); ok {
+			flatten(into, prefix+key+".", table)
+			continue
+		}
+		into[prefix+key] = value
+	}
+}
+
+// texts checks the TOML type of a value and spells it as a flag would.
+func (k kind) texts(value any) ([]string, error) {
+	switch v := value.(type) {
+	case string:
+		if k == isText {
+			return []string{v}, nil
+		}
+	case bool:
+		if k == isBool {
+			return []string{fmt.Sprint(v)}, nil
+		}
+	case int64:
+		if k == isNumber {
+			return []string{fmt.Sprint(v)}, nil
+		}
+	case []any:
+		texts := make([]string, 0, len(v))
+		for _, entry := range v {
+			if s, ok := entry.(string); ok && k == isList {
+				texts = append(texts, s)
+			}
+		}
+		if k == isList && len(texts) == len(v) {
+			return texts, nil
+		}
+	}
+	return nil, fmt.Errorf("has to be %s", k)
+}
+
+func readEnvironment(env cli.Env, c *Config) []error {
+	var problems []error
+	for _, s := range settings() {
+		value := env.Getenv(s.env())
+		if value == "" {
+			continue
+		}
+		values := []string{value}
+		switch {
+		case s.key == keyCommand:
+			values = strings.Fields(value) // a comma may belong to an argument
+		case s.kind == isList:
+			values = strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+		}
+		problems = append(problems, apply(c, s, s.env(), values)...)
+	}
+	// The name under which existing extensions of NERVE tell their ID.
+	if id := env.Getenv("ANVESHA_EXTENSION_ID"); id != "" {
+		if err := addOrigin(c, "chrome-extension://"+id); err != nil {
+			problems = append(problems, fmt.Errorf("ANVESHA_EXTENSION_ID %w", err))
+		}
+	}
+	return problems
+}
+
+// unknownVariables finds PLEXUS_ names that nothing reads. They are not errors:
+// the environment is shared with other programs.
+func unknownVariables(env cli.Env) []string {
+	known := []string{"PLEXUS_DATA_DIR", "PLEXUS_CONFIG", "PLEXUS_READY_FILE", "PLEXUS_OPEN_BROWSER", searchKeyVariable, modelKeyVariable, recognizerKeyVariable}
+	for _, s := range settings() {
+		known = append(known, s.env())
+	}
+	var warnings []string
+	for _, entry := range env.Environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, "PLEXUS_") && !slices.Contains(known, name) {
+			warnings = append(warnings, fmt.Sprintf("the environment variable %s is not known and was ignored", name))
+		}
+	}
+	return warnings
+}
