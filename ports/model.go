@@ -55,7 +55,7 @@ type Transcriber interface {
 	Transcribe(ctx context.Context, pcm []byte) (text string, err error)
 }
 
-// ErrTranscriberUnavailable: the recogniser did not answer, or not with a text.
+// ErrTranscriberUnavailable: the recognizer did not answer, or not with a text.
 var ErrTranscriberUnavailable = errors.New("recogniser unavailable")
 
 // VoiceRuntime speaks and listens for one conversation at a time.

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-func places(goos string, env map[string]string) Places {
-	return Places{OS: goos, Getenv: func(name string) string { return env[name] }}
+func places(goos string, env map[string]string) Paths {
+	return Paths{OS: goos, Getenv: func(name string) string { return env[name] }}
 }
 
-func TestPlaces(t *testing.T) {
+func TestPaths(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Log("absolute paths are spelled for unix here")
 		return
@@ -86,7 +86,7 @@ func TestWriteFile_ReplacesAndLeavesNothingBehind(t *testing.T) {
 
 func TestRunFile_RoundTrip(t *testing.T) {
 	dir := t.TempDir()
-	want := Run{PID: 7, Version: "v", Nerve: "127.0.0.1:9001", NerveSocket: "/s", AdminSocket: "/a", DataDir: dir}
+	want := RunInfo{PID: 7, Version: "v", Nerve: "127.0.0.1:9001", NerveSocket: "/s", AdminSocket: "/a", DataDir: dir}
 	if err := WriteRun(filepath.Join(dir, RunName), want); err != nil {
 		t.Fatal(err)
 	}

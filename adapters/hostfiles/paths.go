@@ -21,16 +21,16 @@ const (
 // a shared folder.
 var ErrNoHome = errors.New("the environment names no home directory")
 
-// Places finds the default paths of one operating system from the environment.
+// Paths finds the default paths of one operating system from the environment.
 // It reads no disk.
-type Places struct {
+type Paths struct {
 	OS     string                   // as runtime.GOOS
 	Getenv func(name string) string // "" when unset
 }
 
 // DataDir is $XDG_DATA_HOME/plexus, ~/Library/Application Support/Plexus or
 // %LOCALAPPDATA%\Plexus.
-func (p Places) DataDir() (string, error) {
+func (p Paths) DataDir() (string, error) {
 	switch p.OS {
 	case "windows":
 		return p.under("LOCALAPPDATA", "Plexus")
@@ -44,7 +44,7 @@ func (p Places) DataDir() (string, error) {
 }
 
 // ConfigFile is where the configuration is looked for unless it is named.
-func (p Places) ConfigFile() (string, error) {
+func (p Paths) ConfigFile() (string, error) {
 	if p.OS == "windows" || p.OS == "darwin" {
 		dir, err := p.DataDir()
 		return filepath.Join(dir, "config.toml"), err
@@ -56,17 +56,17 @@ func (p Places) ConfigFile() (string, error) {
 }
 
 // NerveToken is ~/.anvesha/token, where existing clients of NERVE look.
-func (p Places) NerveToken() (string, error) { return p.inHome(".anvesha", "token") }
+func (p Paths) NerveToken() (string, error) { return p.inHome(".anvesha", "token") }
 
 // NerveSocket is $XDG_RUNTIME_DIR/plexus/nerve.sock, else in the data directory.
-func (p Places) NerveSocket(dataDir string) string {
+func (p Paths) NerveSocket(dataDir string) string {
 	if dir, err := p.under("XDG_RUNTIME_DIR", "plexus"); err == nil {
 		return filepath.Join(dir, NerveSocketName)
 	}
 	return filepath.Join(dataDir, NerveSocketName)
 }
 
-func (p Places) inHome(parts ...string) (string, error) {
+func (p Paths) inHome(parts ...string) (string, error) {
 	name := "HOME"
 	if p.OS == "windows" {
 		name = "USERPROFILE"
@@ -76,7 +76,7 @@ func (p Places) inHome(parts ...string) (string, error) {
 
 // under joins parts to a directory of the environment. A relative one is
 // ignored, as the XDG rules say: it would depend on where the shell stands.
-func (p Places) under(variable string, parts ...string) (string, error) {
+func (p Paths) under(variable string, parts ...string) (string, error) {
 	base := p.Getenv(variable)
 	if base == "" || !filepath.IsAbs(base) {
 		return "", ErrNoHome

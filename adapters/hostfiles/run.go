@@ -13,8 +13,8 @@ import (
 // maxRunFile bounds what ReadRun reads, in bytes.
 const maxRunFile = 16 << 10
 
-// Run says where a running host can be reached: only what is open, no secret.
-type Run struct {
+// RunInfo says where a running host can be reached: only what is open, no secret.
+type RunInfo struct {
 	PID         int    `json:"pid"`
 	Version     string `json:"version"`
 	Admin       string `json:"admin,omitempty"`        // listen address of the owner's page
@@ -26,7 +26,7 @@ type Run struct {
 }
 
 // WriteRun writes run as JSON to path in one step, readable by the owner alone.
-func WriteRun(path string, run Run) error {
+func WriteRun(path string, run RunInfo) error {
 	b, err := json.Marshal(run)
 	if err != nil {
 		return fmt.Errorf("encoding run file: %w", err)
@@ -36,19 +36,19 @@ func WriteRun(path string, run Run) error {
 
 // ReadRun reads run.json of dataDir. Without one it is fs.ErrNotExist. After a
 // crash a stale one may be left, so the lock decides whether a host runs.
-func ReadRun(dataDir string) (Run, error) {
+func ReadRun(dataDir string) (RunInfo, error) {
 	file, err := os.OpenFile(filepath.Join(dataDir, RunName), os.O_RDONLY|openFlags, 0)
 	if err != nil {
-		return Run{}, fmt.Errorf("opening run file: %w", err)
+		return RunInfo{}, fmt.Errorf("opening run file: %w", err)
 	}
 	defer file.Close() // opened for reading
 	b, err := io.ReadAll(io.LimitReader(file, maxRunFile))
 	if err != nil {
-		return Run{}, fmt.Errorf("reading run file: %w", err)
+		return RunInfo{}, fmt.Errorf("reading run file: %w", err)
 	}
-	var run Run
+	var run RunInfo
 	if err := json.Unmarshal(b, &run); err != nil {
-		return Run{}, fmt.Errorf("reading run file: %w", err)
+		return RunInfo{}, fmt.Errorf("reading run file: %w", err)
 	}
 	return run, nil
 }

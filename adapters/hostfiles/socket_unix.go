@@ -77,7 +77,7 @@ func answers(ctx context.Context, path string) bool {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "unix", path)
 	if err == nil {
-		_ = conn.Close() // it was only a knock
+		_ = conn.Close() // it was only a try
 		return true
 	}
 	return !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, fs.ErrNotExist)

@@ -28,8 +28,8 @@ type TokenFile struct {
 
 var _ ports.TokenKeeper = (*TokenFile)(nil)
 
-// Loaded is what LoadToken found.
-type Loaded struct {
+// LoadResult is what LoadToken found.
+type LoadResult struct {
 	Token    *TokenFile
 	Created  bool     // there was none
 	Replaced bool     // what was there was not a token; everybody who came by token needs the new one
@@ -40,19 +40,19 @@ type Loaded struct {
 // anything but a regular file is a *RefusedError and is left alone. A mode that
 // lets others read is repaired; content that is not 64 lower-case hex digits is
 // replaced by a new token. Both are said in Warnings.
-func LoadToken(path string) (Loaded, error) {
+func LoadToken(path string) (LoadResult, error) {
 	warnings, err := PrivateDir(filepath.Dir(path))
 	if err != nil {
-		return Loaded{}, fmt.Errorf("host token: %w", err)
+		return LoadResult{}, fmt.Errorf("host token: %w", err)
 	}
-	l := Loaded{Token: &TokenFile{path: path}, Warnings: warnings}
+	l := LoadResult{Token: &TokenFile{path: path}, Warnings: warnings}
 	content, warnings, err := readPrivate(path)
 	l.Warnings = append(l.Warnings, warnings...)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		l.Created = true
 	case err != nil:
-		return Loaded{}, fmt.Errorf("host token: %w", err)
+		return LoadResult{}, fmt.Errorf("host token: %w", err)
 	case validToken(trim(content)):
 		l.Token.token = admission.NewSecret(trim(content))
 		return l, nil
@@ -61,7 +61,7 @@ func LoadToken(path string) (Loaded, error) {
 		l.Warnings = append(l.Warnings, path+" did not hold a token of 64 hex digits; a new token was written. Every program that used the old one needs the new one.")
 	}
 	if _, err := l.Token.RotateToken(); err != nil {
-		return Loaded{}, err
+		return LoadResult{}, err
 	}
 	return l, nil
 }

@@ -24,7 +24,7 @@ func mode(t *testing.T, path string) fs.FileMode {
 	return info.Mode().Perm()
 }
 
-func mustLoad(t *testing.T, path string) Loaded {
+func mustLoad(t *testing.T, path string) LoadResult {
 	t.Helper()
 	l, err := LoadToken(path)
 	if err != nil {

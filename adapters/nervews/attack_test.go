@@ -16,7 +16,7 @@ import (
 // closedDesk admits nobody.
 type closedDesk struct{ openDesk }
 
-func (closedDesk) Admit(context.Context, admission.Knock) admission.Verdict {
+func (closedDesk) Admit(context.Context, admission.HandshakeRequest) admission.Verdict {
 	return admission.Refuse(admission.WebOrigin)
 }
 

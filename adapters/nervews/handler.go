@@ -93,7 +93,7 @@ func (s *Server) explainUpgrade(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
-	verdict := s.desk.Admit(r.Context(), admission.Knock{
+	verdict := s.desk.Admit(r.Context(), admission.HandshakeRequest{
 		Origins:   r.Header.Values("Origin"),
 		Protocols: r.Header.Values("Sec-WebSocket-Protocol"),
 	})

@@ -18,7 +18,7 @@ import (
 // Desk is what the listener asks of the host.
 type Desk interface {
 	Answerer
-	Admit(ctx context.Context, k admission.Knock) admission.Verdict
+	Admit(ctx context.Context, k admission.HandshakeRequest) admission.Verdict
 	Attach(ctx context.Context, v admission.Verdict, link ports.NerveLink) (detach func(), ok bool)
 	OriginAllowed(ctx context.Context, origin string) bool
 	Refuse(cause admission.Cause, peer string)

@@ -29,7 +29,7 @@ func (d openDesk) AnswerQuery(ctx context.Context, q ask.Question, sink ports.An
 	d.answer(ctx, q, sink)
 }
 func (openDesk) CountRefused() {}
-func (openDesk) Admit(context.Context, admission.Knock) admission.Verdict {
+func (openDesk) Admit(context.Context, admission.HandshakeRequest) admission.Verdict {
 	return admission.Verdict{Admitted: true}
 }
 func (openDesk) Attach(context.Context, admission.Verdict, ports.NerveLink) (func(), bool) {

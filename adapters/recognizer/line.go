@@ -12,7 +12,7 @@ import (
 // no word.
 const blankAudio = "[BLANK_AUDIO]"
 
-// oneLine makes valid UTF-8 on one line of what a recogniser gave: without time
+// oneLine makes valid UTF-8 on one line of what a recognizer gave: without time
 // stamps, control characters and white space around it. Lines are joined by a
 // blank, except where the writing has none.
 func oneLine(said string) string {

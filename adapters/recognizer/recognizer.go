@@ -23,9 +23,9 @@ const DefaultTimeout = 30 * time.Second
 // errTooSlow ends a recognition at its own time limit.
 var errTooSlow = errors.New("no text came in time")
 
-// bounded is the frame around every recogniser: what is sent, the time limit,
+// bounded is the frame around every recognizer: what is sent, the time limit,
 // what comes back, and errors as the port wants them.
-func bounded(ctx context.Context, limit time.Duration, samples []byte, recognise func(ctx context.Context) (string, error)) (string, error) {
+func bounded(ctx context.Context, limit time.Duration, samples []byte, recognize func(ctx context.Context) (string, error)) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
@@ -37,7 +37,7 @@ func bounded(ctx context.Context, limit time.Duration, samples []byte, recognise
 	}
 	limited, stop := context.WithTimeoutCause(ctx, limit, errTooSlow)
 	defer stop()
-	said, err := recognise(limited)
+	said, err := recognize(limited)
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()

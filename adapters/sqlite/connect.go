@@ -14,7 +14,7 @@ import (
 
 	driver "modernc.org/sqlite"
 
-	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/sqlitex"
 )
 
 // walCap is the size to which the write-ahead log is cut back once no reader
@@ -95,14 +95,14 @@ func (c checkedConnector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 func readPragma(ctx context.Context, conn sqldriver.Conn, name string) (value string, err error) {
 	rows, err := conn.(sqldriver.QueryerContext).QueryContext(ctx, "PRAGMA "+name, nil)
 	if err != nil {
-		return "", access.Wrap("read back "+name, err)
+		return "", sqlitex.Wrap("read back "+name, err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	row := make([]sqldriver.Value, 1)
 	if err := rows.Next(row); errors.Is(err, io.EOF) {
 		return "", nil // a pragma that does not exist answers with no row
 	} else if err != nil {
-		return "", access.Wrap("read back "+name, err)
+		return "", sqlitex.Wrap("read back "+name, err)
 	}
 	return fmt.Sprint(row[0]), nil
 }

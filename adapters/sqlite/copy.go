@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/sqlitex"
 )
 
 // keptCopies is how many copies of one upgrade stay; a start that fails again
@@ -63,7 +63,7 @@ func writeCopy(ctx context.Context, db *sql.DB, to string) error {
 		return fmt.Errorf("create copy: %w", err)
 	}
 	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", to); err != nil {
-		return access.Wrap("copy database aside", err)
+		return sqlitex.Wrap("copy database aside", err)
 	}
 	if err := syncFile(to); err != nil {
 		return fmt.Errorf("make copy durable: %w", err)

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/sqlitex"
 	"plexus/domain/pages"
 	"plexus/ports"
 	schema "plexus/sql"
@@ -178,7 +178,7 @@ func halfWritten(t *testing.T, path string) (left string) {
 	}
 	const many = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
 		INSERT INTO extensions (origin, key_hash, state, first_seen, last_seen) SELECT i, randomblob(32), 'allowed', 0, 0 FROM n`
-	err := access.InTx(t.Context(), db, func(tx *sql.Tx) error {
+	err := sqlitex.InTx(t.Context(), db, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(t.Context(), many); err != nil {
 			return err
 		}

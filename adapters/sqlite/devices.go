@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/sqlitex"
 	"plexus/domain/pairing"
 	"plexus/ports"
 )
@@ -33,7 +33,7 @@ func (*BindingError) Error() string {
 // Bind ties the registry to a master token at its first use, and later checks
 // the tie: another token is a *BindingError.
 func (d *Devices) Bind(ctx context.Context, master pairing.TokenHash) error {
-	err := access.InTx(ctx, d.writer, func(tx *sql.Tx) error {
+	err := sqlitex.InTx(ctx, d.writer, func(tx *sql.Tx) error {
 		var bound []byte
 		err := tx.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = 'master_hash'").Scan(&bound)
 		if err == nil {
@@ -54,19 +54,19 @@ func (d *Devices) Bind(ctx context.Context, master pairing.TokenHash) error {
 		}
 		return rebind(ctx, tx, master)
 	})
-	return access.Wrap("check the devices' master token", err)
+	return sqlitex.Wrap("check the devices' master token", err)
 }
 
 // Rebind ties the registry, as it is, to a master token.
 func (d *Devices) Rebind(ctx context.Context, master pairing.TokenHash) error {
-	err := access.InTx(ctx, d.writer, func(tx *sql.Tx) error { return rebind(ctx, tx, master) })
-	return access.Wrap("bind devices to the master token", err)
+	err := sqlitex.InTx(ctx, d.writer, func(tx *sql.Tx) error { return rebind(ctx, tx, master) })
+	return sqlitex.Wrap("bind devices to the master token", err)
 }
 
 // Reset drops every device and ties the empty registry to a master token. It
 // says how many were dropped.
 func (d *Devices) Reset(ctx context.Context, master pairing.TokenHash) (dropped int, err error) {
-	err = access.InTx(ctx, d.writer, func(tx *sql.Tx) error {
+	err = sqlitex.InTx(ctx, d.writer, func(tx *sql.Tx) error {
 		done, err := tx.ExecContext(ctx, "DELETE FROM devices")
 		if err != nil {
 			return err
@@ -79,7 +79,7 @@ func (d *Devices) Reset(ctx context.Context, master pairing.TokenHash) (dropped 
 		return rebind(ctx, tx, master)
 	})
 	if err != nil {
-		return 0, access.Wrap("reset devices", err)
+		return 0, sqlitex.Wrap("reset devices", err)
 	}
 	return dropped, nil
 }
@@ -115,13 +115,13 @@ func (d *Devices) TouchDevice(ctx context.Context, id pairing.DeviceID, at time.
 // oneRow gives the error of a statement, or none when it changed no row.
 func oneRow(doing string, done sql.Result, err, none error) error {
 	if err != nil {
-		return access.Wrap(doing, err)
+		return sqlitex.Wrap(doing, err)
 	}
 	n, err := done.RowsAffected()
 	if err == nil && n == 0 {
 		return none
 	}
-	return access.Wrap(doing, err)
+	return sqlitex.Wrap(doing, err)
 }
 
 // Devices implements ports.DeviceRegistry.
@@ -157,7 +157,7 @@ func (d *Devices) DeviceHash(ctx context.Context, id pairing.DeviceID) (pairing.
 		return pairing.TokenHash{}, ports.ErrDeviceUnknown
 	}
 	if err != nil {
-		return pairing.TokenHash{}, access.Wrap("read a device's hash", err)
+		return pairing.TokenHash{}, sqlitex.Wrap("read a device's hash", err)
 	}
 	return toHash(hash)
 }
@@ -171,17 +171,17 @@ type queryer interface {
 func eachDevice(ctx context.Context, db queryer, visit func(pairing.Device, pairing.TokenHash)) (err error) {
 	rows, err := db.QueryContext(ctx, "SELECT id, name, created_at, first_connected_at, last_seen_at, token_hash FROM devices ORDER BY seq")
 	if err != nil {
-		return access.Wrap("list devices", err)
+		return sqlitex.Wrap("list devices", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		dev, hash, err := scanDevice(rows)
 		if err != nil {
-			return access.Wrap("list devices", err)
+			return sqlitex.Wrap("list devices", err)
 		}
 		visit(dev, hash)
 	}
-	return access.Wrap("list devices", rows.Err())
+	return sqlitex.Wrap("list devices", rows.Err())
 }
 
 func scanDevice(row scanner) (pairing.Device, pairing.TokenHash, error) {

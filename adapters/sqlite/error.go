@@ -4,14 +4,14 @@ import (
 	"errors"
 	"fmt"
 
-	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/sqlitex"
 )
 
 // The errors of every store in the database.
 var (
-	ErrDiskFull = access.ErrDiskFull
-	ErrBusy     = access.ErrBusy
-	ErrDamaged  = access.ErrDamaged
+	ErrDiskFull = sqlitex.ErrDiskFull
+	ErrBusy     = sqlitex.ErrBusy
+	ErrDamaged  = sqlitex.ErrDamaged
 )
 
 var (

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/sqlitex"
 	"plexus/domain/admission"
 	"plexus/ports"
 )
@@ -27,12 +27,12 @@ func (x *Extensions) FindExtension(ctx context.Context, origin string, key admis
 	if errors.Is(err, sql.ErrNoRows) {
 		return admission.Extension{}, ports.ErrExtensionUnknown
 	}
-	return e, access.Wrap("find extension", err)
+	return e, sqlitex.Wrap("find extension", err)
 }
 
 // SaveExtension implements ports.ExtensionRegistry.
 func (x *Extensions) SaveExtension(ctx context.Context, e admission.Extension) (saved admission.Extension, err error) {
-	err = access.InTx(ctx, x.writer, func(tx *sql.Tx) error {
+	err = sqlitex.InTx(ctx, x.writer, func(tx *sql.Tx) error {
 		if e.ID == 0 {
 			saved, err = insertExtension(ctx, tx, e)
 		} else {
@@ -41,13 +41,13 @@ func (x *Extensions) SaveExtension(ctx context.Context, e admission.Extension) (
 		return err
 	})
 	if err != nil {
-		return admission.Extension{}, access.Wrap("save extension", err)
+		return admission.Extension{}, sqlitex.Wrap("save extension", err)
 	}
 	return saved, nil
 }
 
 // updateExtension keeps the state of a row when Waiting is to be stored: a
-// knock must not undo what the owner has decided since the row was read.
+// visit must not undo what the owner has decided since the row was read.
 func updateExtension(ctx context.Context, tx *sql.Tx, e admission.Extension) (admission.Extension, error) {
 	row := tx.QueryRowContext(ctx, `UPDATE extensions
 		SET state = CASE ?1 WHEN 'waiting' THEN state ELSE ?1 END, last_seen = ?2
@@ -111,30 +111,30 @@ func (x *Extensions) Extensions(ctx context.Context) (list []admission.Extension
 func eachExtension(ctx context.Context, db queryer, visit func(admission.Extension)) (err error) {
 	rows, err := db.QueryContext(ctx, "SELECT "+extensionColumns+" FROM extensions ORDER BY id")
 	if err != nil {
-		return access.Wrap("list extensions", err)
+		return sqlitex.Wrap("list extensions", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		e, err := scanExtension(rows)
 		if err != nil {
-			return access.Wrap("list extensions", err)
+			return sqlitex.Wrap("list extensions", err)
 		}
 		visit(e)
 	}
-	return access.Wrap("list extensions", rows.Err())
+	return sqlitex.Wrap("list extensions", rows.Err())
 }
 
 // ForgetExtension implements ports.ExtensionRegistry.
 func (x *Extensions) ForgetExtension(ctx context.Context, id int64) error {
 	done, err := x.writer.ExecContext(ctx, "DELETE FROM extensions WHERE id = ?", id)
 	if err != nil {
-		return access.Wrap("forget extension", err)
+		return sqlitex.Wrap("forget extension", err)
 	}
 	n, err := done.RowsAffected()
 	if err == nil && n == 0 {
 		return ports.ErrExtensionUnknown
 	}
-	return access.Wrap("forget extension", err)
+	return sqlitex.Wrap("forget extension", err)
 }
 
 type scanner interface{ Scan(dest ...any) error }

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/sqlitex"
 )
 
 // script is one numbered migration.
@@ -75,7 +75,7 @@ func (m *migrator) reached(version int, stage string) error {
 // read the file before that is taken back.
 func (m *migrator) probe(ctx context.Context) error {
 	err := m.look(ctx, "mode=ro", quickCheck)
-	if access.NeedsRollback(err) {
+	if sqlitex.NeedsRollback(err) {
 		return m.look(ctx, "mode=rw", quickCheck)
 	}
 	return err
@@ -112,7 +112,7 @@ func quickCheck(ctx context.Context, db *sql.DB) error {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil
 	case err != nil:
-		return access.Wrap("check database", err)
+		return sqlitex.Wrap("check database", err)
 	}
 	return fmt.Errorf("check database: %w: %s", ErrDamaged, fault)
 }
@@ -153,10 +153,10 @@ var errRehearsed = errors.New("rehearsed")
 // work on this database must not leave it between two versions, where neither
 // this program nor the last one would start.
 func (m *migrator) rehearse(ctx context.Context, db *sql.DB, pending []script) error {
-	err := access.InTx(ctx, db, func(tx *sql.Tx) error {
+	err := sqlitex.InTx(ctx, db, func(tx *sql.Tx) error {
 		for _, s := range pending {
 			if _, err := tx.ExecContext(ctx, s.text); err != nil {
-				return access.Wrap("rehearse migration "+s.name, err)
+				return sqlitex.Wrap("rehearse migration "+s.name, err)
 			}
 		}
 		return errRehearsed
@@ -168,7 +168,7 @@ func (m *migrator) rehearse(ctx context.Context, db *sql.DB, pending []script) e
 }
 
 func (m *migrator) apply(ctx context.Context, db *sql.DB, s script) error {
-	err := access.InTx(ctx, db, func(tx *sql.Tx) error {
+	err := sqlitex.InTx(ctx, db, func(tx *sql.Tx) error {
 		if err := m.reached(s.version, "begun"); err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func (m *migrator) apply(ctx context.Context, db *sql.DB, s script) error {
 		return m.reached(s.version, "recorded")
 	})
 	if err != nil {
-		return access.Wrap("run migration "+s.name, err)
+		return sqlitex.Wrap("run migration "+s.name, err)
 	}
 	return m.reached(s.version, "committed")
 }
@@ -216,7 +216,7 @@ func (m *migrator) version(ctx context.Context, db *sql.DB) (int, error) {
 	err := db.QueryRowContext(ctx, "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version").Scan(&version, &tables)
 	switch {
 	case err != nil:
-		return 0, access.Wrap("read database version", err)
+		return 0, sqlitex.Wrap("read database version", err)
 	case version > len(m.scripts):
 		return 0, &NewerError{Database: version, Program: len(m.scripts), Copy: newestCopy(m.path)}
 	case version < 0 || version == 0 && tables > 0:
@@ -241,15 +241,15 @@ func sameScript(a, b script) bool {
 func readHistory(ctx context.Context, db *sql.DB) (ran []script, err error) {
 	rows, err := db.QueryContext(ctx, "SELECT version, name, checksum FROM migrations ORDER BY version")
 	if err != nil {
-		return nil, access.Wrap("read migrations", err)
+		return nil, sqlitex.Wrap("read migrations", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var s script
 		if err := rows.Scan(&s.version, &s.name, &s.checksum); err != nil {
-			return nil, access.Wrap("read migrations", err)
+			return nil, sqlitex.Wrap("read migrations", err)
 		}
 		ran = append(ran, s)
 	}
-	return ran, access.Wrap("read migrations", rows.Err())
+	return ran, sqlitex.Wrap("read migrations", rows.Err())
 }

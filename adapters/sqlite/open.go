@@ -13,8 +13,8 @@ import (
 	"os"
 	"time"
 
-	"plexus/adapters/sqlite/access"
 	"plexus/adapters/sqlite/personal"
+	"plexus/adapters/sqlite/sqlitex"
 	"plexus/domain/pages"
 	"plexus/ports"
 	schema "plexus/sql"
@@ -122,13 +122,13 @@ func connectStore(path string, opts Options) (*Store, error) {
 
 func (s *Store) start(ctx context.Context, m migrator) error {
 	if err := s.writer.PingContext(ctx); err != nil {
-		return access.Wrap("open database for writing", err)
+		return sqlitex.Wrap("open database for writing", err)
 	}
 	if err := m.run(ctx, s.writer); err != nil {
 		return err
 	}
 	if err := s.reader.PingContext(ctx); err != nil {
-		return access.Wrap("open database for reading", err)
+		return sqlitex.Wrap("open database for reading", err)
 	}
 	var err error
 	if s.personal, err = personal.New(ctx, s.writer, s.reader); err != nil {
@@ -175,7 +175,7 @@ func (s *Store) Stats(ctx context.Context) (Stats, error) {
 	var st Stats
 	row := s.reader.QueryRowContext(ctx, "SELECT pages, bytes FROM page_totals")
 	if err := row.Scan(&st.Pages, &st.PageBytes); err != nil {
-		return Stats{}, access.Wrap("read page totals", err)
+		return Stats{}, sqlitex.Wrap("read page totals", err)
 	}
 	var err error
 	if st.Personal, err = s.personal.PersonalSizes(ctx); err != nil {

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/sqlitex"
 	"plexus/domain/pages"
 	"plexus/ports"
 )
@@ -231,7 +231,7 @@ func TestCR43_LockHeldByAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer hasty.Close()
-	if _, err := hasty.BeginTx(t.Context(), nil); !errors.Is(access.Wrap("begin", err), ErrBusy) {
+	if _, err := hasty.BeginTx(t.Context(), nil); !errors.Is(sqlitex.Wrap("begin", err), ErrBusy) {
 		t.Errorf("without waiting: %v; want ErrBusy", err)
 	}
 	release()

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/sqlitex"
 	"plexus/domain/answers"
 	"plexus/domain/framing"
 	"plexus/domain/pages"
@@ -35,7 +35,7 @@ func (p *Pages) IndexPage(ctx context.Context, page pages.Page) error {
 	// Cut into words before the one writer is taken.
 	title, body := indexWords(page.Title), indexWords(page.Text)
 	now := p.now()
-	err := access.InTx(ctx, p.writer, func(tx *sql.Tx) error {
+	err := sqlitex.InTx(ctx, p.writer, func(tx *sql.Tx) error {
 		var id int64
 		err := tx.QueryRowContext(ctx, `INSERT INTO pages (origin, url, last_seen, bytes, title, body)
 			VALUES (?, ?, ?, ?, ?, ?)
@@ -51,7 +51,7 @@ func (p *Pages) IndexPage(ctx context.Context, page pages.Page) error {
 		}
 		return p.keepBounds(ctx, tx, id, now)
 	})
-	return access.Wrap("index page", err)
+	return sqlitex.Wrap("index page", err)
 }
 
 // keepBounds evicts what is too old, then the oldest seen until the rest fits.
@@ -84,7 +84,7 @@ func (p *Pages) oldest(now time.Time) int64 { return now.Add(-p.bounds.Age).Unix
 // expire drops the pages that grew too old while the program did not run.
 func (p *Pages) expire(ctx context.Context) error {
 	_, err := p.writer.ExecContext(ctx, "DELETE FROM pages WHERE last_seen < ?", p.oldest(p.now()))
-	return access.Wrap("drop old pages", err)
+	return sqlitex.Wrap("drop old pages", err)
 }
 
 // A page that several origins brought is one result; its best row stands for it.
@@ -120,19 +120,19 @@ func (p *Pages) SearchPages(ctx context.Context, q ports.PageQuery) (found []fra
 		sql.Named("oldest", p.oldest(p.now())),
 		sql.Named("limit", q.Limit))
 	if err != nil {
-		return nil, access.Wrap("search pages", err)
+		return nil, sqlitex.Wrap("search pages", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var r framing.Result
 		var body string
 		if err := rows.Scan(&r.URL, &r.Title, &body, &r.Score); err != nil {
-			return nil, access.Wrap("search pages", err)
+			return nil, sqlitex.Wrap("search pages", err)
 		}
 		r.Snippet = text.Snippet(body, words, snippetLength)
 		found = append(found, r)
 	}
-	return found, access.Wrap("search pages", rows.Err())
+	return found, sqlitex.Wrap("search pages", rows.Err())
 }
 
 // indexWords is what the full text table gets of a text: its words, endings
@@ -160,26 +160,26 @@ func (p *Pages) Pages(ctx context.Context, limit int) (list []pages.Listing, err
 	rows, err := p.reader.QueryContext(ctx,
 		"SELECT url, title, origin, bytes, last_seen FROM pages ORDER BY last_seen DESC, id DESC LIMIT ?", max(limit, 0))
 	if err != nil {
-		return nil, access.Wrap("list pages", err)
+		return nil, sqlitex.Wrap("list pages", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var l pages.Listing
 		var seen int64
 		if err := rows.Scan(&l.URL, &l.Title, &l.Origin, &l.Bytes, &seen); err != nil {
-			return nil, access.Wrap("list pages", err)
+			return nil, sqlitex.Wrap("list pages", err)
 		}
 		l.LastSeen = time.UnixMilli(seen)
 		list = append(list, l)
 	}
-	return list, access.Wrap("list pages", rows.Err())
+	return list, sqlitex.Wrap("list pages", rows.Err())
 }
 
 // ClearPages implements ports.PageIndex. What was removed is also taken out of
 // the file, so that its texts cannot be read there any more; the log follows at
 // the next checkpoint if a reader holds it just now.
 func (p *Pages) ClearPages(ctx context.Context) (n int, err error) {
-	err = access.InTx(ctx, p.writer, func(tx *sql.Tx) error {
+	err = sqlitex.InTx(ctx, p.writer, func(tx *sql.Tx) error {
 		if err := tx.QueryRowContext(ctx, "SELECT pages FROM page_totals").Scan(&n); err != nil {
 			return err
 		}
@@ -191,10 +191,10 @@ func (p *Pages) ClearPages(ctx context.Context) (n int, err error) {
 		return err
 	})
 	if err != nil {
-		return 0, access.Wrap("clear pages", err)
+		return 0, sqlitex.Wrap("clear pages", err)
 	}
 	if err := p.shrink(ctx); err != nil {
-		return n, access.Wrap("pages are cleared; give their room back", err)
+		return n, sqlitex.Wrap("pages are cleared; give their room back", err)
 	}
 	return n, nil
 }

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/sqlitex"
 	"plexus/domain/secret"
 	"plexus/domain/text"
 	"plexus/ports"
@@ -22,7 +22,7 @@ const pageSessionColumns = "id, cookie_hash, prefix_hash, created_at, last_seen,
 
 // AddPageSession implements ports.PageSessions.
 func (p *PageSessions) AddPageSession(ctx context.Context, s ports.PageSession) (added ports.PageSession, err error) {
-	err = access.InTx(ctx, p.writer, func(tx *sql.Tx) error {
+	err = sqlitex.InTx(ctx, p.writer, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM page_sessions WHERE created_at <= ?", oldest(s.CreatedAt)); err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func (p *PageSessions) AddPageSession(ctx context.Context, s ports.PageSession) 
 		added, err = scanPageSession(row)
 		return err
 	})
-	return added, access.Wrap("add page session", err)
+	return added, sqlitex.Wrap("add page session", err)
 }
 
 // oldest is the creation time, in Unix milliseconds, of what has just outlived
@@ -54,7 +54,7 @@ func (p *PageSessions) FindPageSession(ctx context.Context, cookie, prefix secre
 		return ports.PageSession{}, ports.ErrPageSessionUnknown
 	}
 	if err != nil {
-		return ports.PageSession{}, access.Wrap("find page session", err)
+		return ports.PageSession{}, sqlitex.Wrap("find page session", err)
 	}
 	if now.Sub(s.LastSeen) < ports.PageSessionStep {
 		return s, nil
@@ -64,24 +64,24 @@ func (p *PageSessions) FindPageSession(ctx context.Context, cookie, prefix secre
 	if errors.Is(err, sql.ErrNoRows) {
 		return ports.PageSession{}, ports.ErrPageSessionUnknown // revoked in between
 	}
-	return s, access.Wrap("note a page session's visit", err)
+	return s, sqlitex.Wrap("note a page session's visit", err)
 }
 
 // PageSessions implements ports.PageSessions.
 func (p *PageSessions) PageSessions(ctx context.Context, now time.Time) (list []ports.PageSession, err error) {
 	rows, err := p.reader.QueryContext(ctx, "SELECT "+pageSessionColumns+" FROM page_sessions WHERE created_at > ? ORDER BY id", oldest(now))
 	if err != nil {
-		return nil, access.Wrap("list page sessions", err)
+		return nil, sqlitex.Wrap("list page sessions", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		s, err := scanPageSession(rows)
 		if err != nil {
-			return nil, access.Wrap("list page sessions", err)
+			return nil, sqlitex.Wrap("list page sessions", err)
 		}
 		list = append(list, s)
 	}
-	return list, access.Wrap("list page sessions", rows.Err())
+	return list, sqlitex.Wrap("list page sessions", rows.Err())
 }
 
 // RevokePageSession implements ports.PageSessions.

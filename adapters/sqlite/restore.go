@@ -12,8 +12,8 @@ import (
 	"slices"
 	"time"
 
-	"plexus/adapters/sqlite/access"
 	"plexus/adapters/sqlite/personal"
+	"plexus/adapters/sqlite/sqlitex"
 	"plexus/domain/admission"
 	"plexus/domain/pairing"
 )
@@ -115,10 +115,10 @@ func prepareRestored(ctx context.Context, fresh string, known replaced, opts Res
 	}
 	err = personal.Check(ctx, s.reader)
 	if err == nil {
-		err = access.InTx(ctx, s.writer, func(tx *sql.Tx) error { return claim(ctx, tx, known, opts, done) })
+		err = sqlitex.InTx(ctx, s.writer, func(tx *sql.Tx) error { return claim(ctx, tx, known, opts, done) })
 	}
 	if err := errors.Join(err, s.Close()); err != nil {
-		return access.Wrap("claim the backup", err)
+		return sqlitex.Wrap("claim the backup", err)
 	}
 	if _, err := os.Lstat(fresh + "-wal"); !errors.Is(err, fs.ErrNotExist) {
 		return errors.New("claim the backup: its log was not folded back")

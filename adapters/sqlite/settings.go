@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"errors"
 
-	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/sqlitex"
 	"plexus/ports"
 )
 
@@ -18,18 +18,18 @@ var _ ports.Settings = (*Settings)(nil)
 func (s *Settings) Settings(ctx context.Context) (all map[string]string, err error) {
 	rows, err := s.reader.QueryContext(ctx, "SELECT key, value FROM settings")
 	if err != nil {
-		return nil, access.Wrap("read settings", err)
+		return nil, sqlitex.Wrap("read settings", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	all = map[string]string{}
 	for rows.Next() {
 		var key, value string
 		if err := rows.Scan(&key, &value); err != nil {
-			return nil, access.Wrap("read settings", err)
+			return nil, sqlitex.Wrap("read settings", err)
 		}
 		all[key] = value
 	}
-	return all, access.Wrap("read settings", rows.Err())
+	return all, sqlitex.Wrap("read settings", rows.Err())
 }
 
 // PutSetting implements ports.Settings.
@@ -38,11 +38,11 @@ func (s *Settings) PutSetting(ctx context.Context, key, value string) error {
 		return ports.ErrSettingSize
 	}
 	_, err := s.writer.ExecContext(ctx, "INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, value)
-	return access.Wrap("store setting", err)
+	return sqlitex.Wrap("store setting", err)
 }
 
 // DropSetting implements ports.Settings.
 func (s *Settings) DropSetting(ctx context.Context, key string) error {
 	_, err := s.writer.ExecContext(ctx, "DELETE FROM settings WHERE key = ?", key)
-	return access.Wrap("drop setting", err)
+	return sqlitex.Wrap("drop setting", err)
 }

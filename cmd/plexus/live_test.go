@@ -23,7 +23,7 @@ import (
 type live struct {
 	dir     string
 	environ []string
-	run     hostfiles.Run
+	run     hostfiles.RunInfo
 
 	mu  sync.Mutex
 	log strings.Builder
@@ -271,7 +271,7 @@ func TestAsk_StaleRunFileGetsNoToken(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := hostfiles.WriteRun(filepath.Join(dir, hostfiles.RunName), hostfiles.Run{PID: 1, Nerve: stranger.Addr().String()}); err != nil {
+	if err := hostfiles.WriteRun(filepath.Join(dir, hostfiles.RunName), hostfiles.RunInfo{PID: 1, Nerve: stranger.Addr().String()}); err != nil {
 		t.Fatal(err)
 	}
 	if got := plexus(t.Context(), environ, "ask", "hello"); got.code != exitNotRunning {

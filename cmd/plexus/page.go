@@ -49,7 +49,7 @@ func (i *instance) ownerServers(ctx context.Context, h nerveHost) ([]stopper, er
 
 func (i *instance) pageConfig(ctx context.Context, h nerveHost) (adminweb.Config, error) {
 	signIn := signin.NewIssuer(time.Now, rand.Reader)
-	dir := filepath.Dir(i.env.Places().NerveSocket(i.opts.dataDir))
+	dir := filepath.Dir(i.env.Paths().NerveSocket(i.opts.dataDir))
 	var err error
 	if i.doorman, err = newDoorman(signIn, "http://"+i.listeners.admin.Addr().String()+"/", dir, i.log); err != nil {
 		return adminweb.Config{}, err

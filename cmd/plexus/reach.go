@@ -48,7 +48,7 @@ func adminClient(dataDir string) (*adminapi.Client, error) {
 
 // adminTCP looks at the lock first: run.json may be left from a crash, and the
 // token is not for whoever has the port now.
-func adminTCP(dataDir string, run hostfiles.Run) (*adminapi.Client, error) {
+func adminTCP(dataDir string, run hostfiles.RunInfo) (*adminapi.Client, error) {
 	running, pid, err := hostfiles.HostRuns(dataDir)
 	switch {
 	case err != nil:

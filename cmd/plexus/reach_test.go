@@ -122,7 +122,7 @@ func TestReach_StaleRunFileGetsNoMasterToken(t *testing.T) {
 	if _, err := hostfiles.CreateMasterToken(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := hostfiles.WriteRun(filepath.Join(dir, hostfiles.RunName), hostfiles.Run{PID: os.Getpid() + 1, Admin: stranger.Addr().String()}); err != nil {
+	if err := hostfiles.WriteRun(filepath.Join(dir, hostfiles.RunName), hostfiles.RunInfo{PID: os.Getpid() + 1, Admin: stranger.Addr().String()}); err != nil {
 		t.Fatal(err)
 	}
 	if got := plexus(t.Context(), environ, "status"); got.code != exitNotRunning {

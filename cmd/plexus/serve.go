@@ -233,7 +233,7 @@ func (i *instance) warm(ctx context.Context) {
 // announce says, in the run file, the ready file, the log and to a person at a
 // terminal, that everything accepts.
 func (i *instance) announce() error {
-	run := hostfiles.Run{
+	run := hostfiles.RunInfo{
 		PID: os.Getpid(), Version: cli.Version(), DataDir: i.opts.dataDir,
 		Admin: i.listeners.admin.Addr().String(), Nerve: i.listeners.nerve.Addr().String(), Client: i.listeners.client.Addr().String(),
 	}

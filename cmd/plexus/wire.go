@@ -137,7 +137,7 @@ const hostedGenerations = 8
 // store is the open database and the secrets that lie beside it.
 type store struct {
 	*sqlite.Store
-	token  hostfiles.Loaded
+	token  hostfiles.LoadResult
 	master pairing.TokenHash // of the master token, which the devices are bound to
 }
 

@@ -6,10 +6,10 @@ import "time"
 type State string
 
 const (
-	Waiting State = "waiting"  // it has knocked, nobody has decided
+	Waiting State = "waiting"  // it has tried to connect, nobody has decided
 	Allowed State = "allowed"  // origin and key are pinned
 	ByToken State = "by_token" // it came with the host token; KeyHash is zero
-	Blocked State = "blocked"  // removed by the owner; it does not knock again
+	Blocked State = "blocked"  // removed by the owner; it does not become waiting again
 )
 
 // Limits of the waiting list (decision A4).

@@ -1,7 +1,7 @@
 package admission
 
-// Knock is what one upgrade request says about its sender.
-type Knock struct {
+// HandshakeRequest is what one upgrade request says about its sender.
+type HandshakeRequest struct {
 	Origins   []string // every Origin header line
 	Protocols []string // every Sec-WebSocket-Protocol header line
 }
@@ -24,13 +24,13 @@ type Peer struct {
 	RowID  int64 // its Extension row, or 0
 }
 
-// Verdict answers a Knock.
+// Verdict answers a HandshakeRequest.
 type Verdict struct {
 	Admitted bool
 	Entry    string // subprotocol to echo, or ""
 	Peer     Peer   // when admitted
 	Cause    Cause  // when refused
-	Round    uint64 // removals seen so far; Host.Attach uses it to notice a later one
+	Round    uint64 // removals seen so far; browsers.Registry.Attach uses it to notice a later one
 }
 
 // Refuse builds a refusal.

@@ -42,7 +42,7 @@ type Server struct {
 	port uint16 // 0: none was given
 }
 
-// ParseServer checks an address and normalises it: white space around it goes,
+// ParseServer checks an address and normalizes it: white space around it goes,
 // scheme and host become lower case, the path becomes /client/v1. The error is
 // an *AddressError.
 func ParseServer(s string) (Server, error) {

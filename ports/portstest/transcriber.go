@@ -12,7 +12,7 @@ import (
 	"plexus/ports"
 )
 
-// TranscriberScript says how the recogniser behind a Transcriber behaves. Hang
+// TranscriberScript says how the recognizer behind a Transcriber behaves. Hang
 // goes before Fault, Fault before Text.
 type TranscriberScript struct {
 	Text  string // what it finds; may have white space around it
@@ -27,7 +27,7 @@ const secretSpeech = "zeppelin hangar"
 const longestSpeech = 1_920_000
 
 // Transcriber runs the contract of ports.Transcriber. build gives a transcriber
-// whose recogniser follows the script, and cleans up by t.Cleanup.
+// whose recognizer follows the script, and cleans up by t.Cleanup.
 func Transcriber(t *testing.T, build func(t *testing.T, s TranscriberScript) ports.Transcriber) {
 	t.Helper()
 	for name, said := range map[string]string{
@@ -73,11 +73,11 @@ func Transcriber(t *testing.T, build func(t *testing.T, s TranscriberScript) por
 	})
 	t.Run("cancel", func(t *testing.T) { transcriberCancel(t, build) })
 	t.Run("concurrent calls", func(t *testing.T) {
-		recogniser := build(t, TranscriberScript{Text: secretSpeech})
+		recognizer := build(t, TranscriberScript{Text: secretSpeech})
 		var calls sync.WaitGroup
 		for range 4 {
 			calls.Go(func() {
-				if got, err := recogniser.Transcribe(t.Context(), speech(32_000)); err != nil || got != secretSpeech {
+				if got, err := recognizer.Transcribe(t.Context(), speech(32_000)); err != nil || got != secretSpeech {
 					t.Errorf("got %q, %v", got, err)
 				}
 			})
@@ -87,21 +87,21 @@ func Transcriber(t *testing.T, build func(t *testing.T, s TranscriberScript) por
 }
 
 func transcriberCancel(t *testing.T, build func(t *testing.T, s TranscriberScript) ports.Transcriber) {
-	t.Run("while the recogniser is silent", func(t *testing.T) {
-		recogniser := build(t, TranscriberScript{Hang: true})
+	t.Run("while the recognizer is silent", func(t *testing.T) {
+		recognizer := build(t, TranscriberScript{Hang: true})
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		transcriberEnded(t, ctx, recogniser)
+		transcriberEnded(t, ctx, recognizer)
 	})
 	t.Run("before the call", func(t *testing.T) {
 		transcriberEnded(t, endedContext(t), build(t, TranscriberScript{Hang: true}))
 	})
 }
 
-func transcriberEnded(t *testing.T, ctx context.Context, recogniser ports.Transcriber) {
+func transcriberEnded(t *testing.T, ctx context.Context, recognizer ports.Transcriber) {
 	t.Helper()
 	err := returnsAtOnce(t, ctx.Done(), func() error {
-		got, err := recogniser.Transcribe(ctx, speech(32_000))
+		got, err := recognizer.Transcribe(ctx, speech(32_000))
 		if got != "" {
 			t.Errorf("got %q after the end", got)
 		}

@@ -119,7 +119,7 @@ func (o *ownerPage) enter(b *chromium) *page {
 
 // knock lets an unknown extension knock and gives its verdict.
 func (o *ownerPage) knock(key string) admission.Verdict {
-	return o.browsers.Admit(o.t.Context(), admission.Knock{
+	return o.browsers.Admit(o.t.Context(), admission.HandshakeRequest{
 		Origins: []string{"chrome-extension://" + extensionID}, Protocols: []string{admission.SubprotocolPrefix + strings.Repeat(key, 64)},
 	})
 }

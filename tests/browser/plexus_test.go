@@ -28,7 +28,7 @@ type plexus struct {
 	log     *bytes.Buffer
 	nerve   string // the NERVE listen address; kept over a restart
 	client  string // the same for phones
-	at      hostfiles.Run
+	at      hostfiles.RunInfo
 }
 
 // newPlexus builds the program and writes its configuration, without which there

@@ -54,7 +54,7 @@ func (p place) tokenFile() string { return filepath.Join(p.home, ".anvesha", "to
 // daemon is one life of `plexus serve`.
 type daemon struct {
 	place
-	run   hostfiles.Run
+	run   hostfiles.RunInfo
 	cmd   *exec.Cmd
 	began time.Time
 	ready chan struct{} // closed once it says so
@@ -217,7 +217,7 @@ func (p place) checkLitter(t *testing.T) {
 	}
 }
 
-func readRun(path string) (run hostfiles.Run, err error) {
+func readRun(path string) (run hostfiles.RunInfo, err error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return run, err

@@ -99,7 +99,7 @@ func (p place) plexus(t *testing.T, args ...string) result {
 // daemon is a running `plexus serve`.
 type daemon struct {
 	place
-	hostfiles.Run
+	hostfiles.RunInfo
 	cmd   *exec.Cmd
 	ended chan struct{} // its log has ended
 
@@ -137,7 +137,7 @@ func (p place) serveAt(t *testing.T, args ...string) *daemon {
 	if !<-isReady {
 		t.Fatalf("the daemon did not start:\n%s", d.logged())
 	}
-	if d.Run, err = hostfiles.ReadRun(p.dataDir()); err != nil {
+	if d.RunInfo, err = hostfiles.ReadRun(p.dataDir()); err != nil {
 		t.Fatal(err)
 	}
 	return d

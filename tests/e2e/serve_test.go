@@ -42,8 +42,8 @@ func TestServe_StartsWithNothingConfigured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var run hostfiles.Run
-	if err := json.Unmarshal(b, &run); err != nil || run != d.Run || run.PID != d.cmd.Process.Pid {
+	var run hostfiles.RunInfo
+	if err := json.Unmarshal(b, &run); err != nil || run != d.RunInfo || run.PID != d.cmd.Process.Pid {
 		t.Errorf("ready file %s, %v", b, err)
 	}
 	if !strings.HasPrefix(run.Nerve, "127.0.0.1:") {
@@ -213,7 +213,7 @@ func TestF5_SecondDaemonLeavesTheFirstWorking(t *testing.T) {
 			}
 		})
 	}
-	if run, err := hostfiles.ReadRun(first.dataDir()); err != nil || run != first.Run {
+	if run, err := hostfiles.ReadRun(first.dataDir()); err != nil || run != first.RunInfo {
 		t.Errorf("run.json is now %+v, %v", run, err)
 	}
 }

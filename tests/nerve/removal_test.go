@@ -72,7 +72,7 @@ func TestD6_AVisitDoesNotUndoARemoval(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			registry := &hookedRegistry{ExtensionRegistry: memory.NewExtensions()}
 			h := hourlyHost(t, registry)
-			knock := admission.Knock{Origins: []string{ourOrigin}, Protocols: []string{"anvesha-v1." + c.key}}
+			knock := admission.HandshakeRequest{Origins: []string{ourOrigin}, Protocols: []string{"anvesha-v1." + c.key}}
 			h.Admit(t.Context(), knock)
 			rows, err := h.Extensions(t.Context())
 			if err != nil || len(rows) != 1 {
@@ -99,9 +99,9 @@ func TestD6_AVisitDoesNotUndoARemoval(t *testing.T) {
 // TestD6_AttachSeesWhatChangedSinceTheVerdict: between a verdict and its link lies
 // the upgrade, which a slow peer can draw out.
 func TestD6_AttachSeesWhatChangedSinceTheVerdict(t *testing.T) {
-	byKey := admission.Knock{Origins: []string{ourOrigin}, Protocols: []string{"anvesha-v1." + keyOf(0)}}
-	byToken := admission.Knock{Origins: []string{ourOrigin}, Protocols: []string{"anvesha-v1." + token}}
-	tool := admission.Knock{Protocols: []string{"anvesha-v1." + token}}
+	byKey := admission.HandshakeRequest{Origins: []string{ourOrigin}, Protocols: []string{"anvesha-v1." + keyOf(0)}}
+	byToken := admission.HandshakeRequest{Origins: []string{ourOrigin}, Protocols: []string{"anvesha-v1." + token}}
+	tool := admission.HandshakeRequest{Protocols: []string{"anvesha-v1." + token}}
 	forget := func(t *testing.T, h *browsers.Registry, id int64) {
 		if err := h.ForgetExtension(t.Context(), id); err != nil {
 			t.Fatal(err)
@@ -116,7 +116,7 @@ func TestD6_AttachSeesWhatChangedSinceTheVerdict(t *testing.T) {
 	elsewhere := func(t *testing.T, h *browsers.Registry, _ int64) { remove(t, h, 2) }
 	for _, c := range []struct {
 		name   string
-		knock  admission.Knock
+		knock  admission.HandshakeRequest
 		change func(*testing.T, *browsers.Registry, int64)
 		inside bool
 	}{
@@ -134,12 +134,12 @@ func TestD6_AttachSeesWhatChangedSinceTheVerdict(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := hourlyHost(t, &hookedRegistry{ExtensionRegistry: memory.NewExtensions()})
-			other := admission.Knock{Origins: []string{otherOrigin}, Protocols: byKey.Protocols}
+			other := admission.HandshakeRequest{Origins: []string{otherOrigin}, Protocols: byKey.Protocols}
 			first := c.knock
 			if len(first.Origins) == 0 {
 				first = byKey // a tool has no row
 			}
-			for id, knock := range []admission.Knock{first, other} {
+			for id, knock := range []admission.HandshakeRequest{first, other} {
 				h.Admit(t.Context(), knock)
 				allow(t, h, int64(id+1))
 			}
@@ -171,7 +171,7 @@ func TestD6_OneRequestLooksUpFewKeys(t *testing.T) {
 	for n := range 200 {
 		keys = append(keys, "anvesha-v1."+keyOf(n))
 	}
-	h.Admit(t.Context(), admission.Knock{Origins: []string{ourOrigin}, Protocols: keys})
+	h.Admit(t.Context(), admission.HandshakeRequest{Origins: []string{ourOrigin}, Protocols: keys})
 	if registry.lookups == 0 || registry.lookups > 8 {
 		t.Errorf("%d look-ups for one request", registry.lookups)
 	}

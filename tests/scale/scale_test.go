@@ -157,7 +157,7 @@ func addPairs(tx ports.PersonalTx, c conversations.Conversation, from, to int, t
 }
 
 // serve starts the program with a model and says how long it took to be ready.
-func serve(t *testing.T, home, data string) (run hostfiles.Run, took time.Duration) {
+func serve(t *testing.T, home, data string) (run hostfiles.RunInfo, took time.Duration) {
 	t.Helper()
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -202,7 +202,7 @@ func databaseSize(t *testing.T, data string) int64 {
 }
 
 // connect is a phone that has the master token.
-func connect(t *testing.T, run hostfiles.Run, data string) *novaclient.Conn {
+func connect(t *testing.T, run hostfiles.RunInfo, data string) *novaclient.Conn {
 	t.Helper()
 	o, err := program.Phone(data, run.Client, address)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/sqlitex"
 	"plexus/domain/text"
 	"plexus/ports"
 )
@@ -38,27 +38,27 @@ func (s *Store) SearchMessages(ctx context.Context, wanted string, limit int) (f
 		found = append(found, f)
 		return true, nil
 	})
-	return found, access.Wrap("search messages", err)
+	return found, sqlitex.Wrap("search messages", err)
 }
 
 // PersonalSizes implements ports.PersonalArchive.
 func (s *Store) PersonalSizes(ctx context.Context) (z ports.PersonalSizes, err error) {
 	row := s.reader.QueryRowContext(ctx, sizesSQL)
 	err = row.Scan(&z.Conversations, &z.Topics, &z.Messages, &z.MessageBytes)
-	return z, access.Wrap("read personal totals", err)
+	return z, sqlitex.Wrap("read personal totals", err)
 }
 
 // EraseTraces implements ports.PersonalArchive: what the log holds is moved into
 // the database, and the log is emptied. A look that outlasts the wait of the
-// writing connection is access.ErrBusy, and leaves it as it is.
+// writing connection is sqlitex.ErrBusy, and leaves it as it is.
 func (s *Store) EraseTraces(ctx context.Context) error {
 	var busy bool
 	var inLog, moved int
 	err := s.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &inLog, &moved)
 	if err == nil && busy {
-		err = access.ErrBusy
+		err = sqlitex.ErrBusy
 	}
-	return access.Wrap("empty the log", err)
+	return sqlitex.Wrap("empty the log", err)
 }
 
 // words gives the words of a text with their endings folded.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/sqlitex"
 )
 
 // faultsSQL gives a row for each thing that contradicts another one. The tables
@@ -28,13 +28,13 @@ UNION ALL SELECT 'a full text row without a message' WHERE EXISTS (
 LIMIT 1`
 
 // Check holds the tables of the store against each other; what does not fit is
-// access.ErrDamaged. It reads them whole. A database that is too old to have
+// sqlitex.ErrDamaged. It reads them whole. A database that is too old to have
 // them fits.
 func Check(ctx context.Context, db *sql.DB) error {
 	var there bool
 	err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'personal_totals'").Scan(&there)
 	if err != nil || !there {
-		return access.Wrap("look for conversations", err)
+		return sqlitex.Wrap("look for conversations", err)
 	}
 	var fault string
 	err = db.QueryRowContext(ctx, faultsSQL).Scan(&fault)
@@ -42,7 +42,7 @@ func Check(ctx context.Context, db *sql.DB) error {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil
 	case err != nil:
-		return access.Wrap("check conversations", err)
+		return sqlitex.Wrap("check conversations", err)
 	}
-	return fmt.Errorf("check conversations: %w: %s", access.ErrDamaged, fault)
+	return fmt.Errorf("check conversations: %w: %s", sqlitex.ErrDamaged, fault)
 }

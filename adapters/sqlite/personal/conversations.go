@@ -3,7 +3,7 @@ package personal
 import (
 	"time"
 
-	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/sqlitex"
 	"plexus/domain/conversations"
 	"plexus/ports"
 )
@@ -65,7 +65,7 @@ func (w *work) PutConversation(c conversations.Conversation) error {
 	}
 	_, err := w.use(putConversation).ExecContext(w.ctx, c.ID, string(c.Kind), c.Title, c.SubjectKey,
 		c.CreatedAt.UnixMilli(), c.UpdatedAt.UnixMilli(), int64(c.Generation), c.Unread, c.ReadThrough)
-	if access.NotUnique(err) { // of the two keys a conflict of the other one is an update
+	if sqlitex.NotUnique(err) { // of the two keys a conflict of the other one is an update
 		return ports.ErrSubjectTaken
 	}
 	return w.fail("store conversation", err)

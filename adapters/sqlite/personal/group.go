@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"slices"
 
-	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/sqlitex"
 	"plexus/ports"
 )
 
@@ -35,7 +35,7 @@ type waiter struct{ turn chan *group }
 func (s *Store) Update(ctx context.Context, change func(tx ports.PersonalTx) error) error {
 	g, err := s.takeTurn(ctx)
 	if err != nil {
-		return access.Wrap("wait for the turn to write", err)
+		return sqlitex.Wrap("wait for the turn to write", err)
 	}
 	err = s.run(g, change)
 	// A change that found nothing to do may have found what another one in the group
@@ -200,11 +200,11 @@ func (g *group) end() {
 		g.err = g.lost
 		_ = g.session.tx.Rollback() // there may be nothing left to take back
 	case g.kept == 0:
-		g.err = access.Wrap("undo changes", access.Undo(g.session.tx))
+		g.err = sqlitex.Wrap("undo changes", sqlitex.Rollback(g.session.tx))
 	default:
-		g.err = access.Wrap("commit changes", g.session.tx.Commit())
+		g.err = sqlitex.Wrap("commit changes", g.session.tx.Commit())
 	}
 	if err := g.conn.Close(); g.err == nil && err != nil {
-		g.err = access.Wrap("give the connection back", err)
+		g.err = sqlitex.Wrap("give the connection back", err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"errors"
 
-	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/sqlitex"
 )
 
 // statement names one of the store's statements.
@@ -109,7 +109,7 @@ func prepare(ctx context.Context, pool *sql.DB, end statement) (*statements, err
 	for s := range end {
 		ready, err := pool.PrepareContext(ctx, s.text())
 		if err != nil {
-			return nil, access.Wrap("prepare statement", err)
+			return nil, sqlitex.Wrap("prepare statement", err)
 		}
 		all[s] = ready
 	}
@@ -143,7 +143,7 @@ type work struct {
 // fail notes a failure of the store.
 func (w *work) fail(doing string, err error) error {
 	if err != nil && w.failed == nil {
-		w.failed = access.Wrap(doing, err)
+		w.failed = sqlitex.Wrap(doing, err)
 	}
 	return w.failed
 }

@@ -15,7 +15,7 @@ import (
 	"errors"
 	"sync"
 
-	"plexus/adapters/sqlite/access"
+	"plexus/adapters/sqlite/sqlitex"
 	"plexus/ports"
 )
 
@@ -56,18 +56,18 @@ func New(ctx context.Context, writer, reader *sql.DB) (*Store, error) {
 func (s *Store) View(ctx context.Context, look func(tx ports.PersonalView) error) (err error) {
 	conn, err := s.reader.Conn(ctx)
 	if err != nil {
-		return access.Wrap("wait for a reader", err)
+		return sqlitex.Wrap("wait for a reader", err)
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	// A context that cannot end saves a goroutine for each statement.
 	ctx = context.WithoutCancel(ctx)
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
-		return access.Wrap("begin to read", err)
+		return sqlitex.Wrap("begin to read", err)
 	}
 	defer func() {
-		if undo := access.Undo(tx); undo != nil {
-			err = errors.Join(err, access.Wrap("end reading", undo))
+		if undo := sqlitex.Rollback(tx); undo != nil {
+			err = errors.Join(err, sqlitex.Wrap("end reading", undo))
 		}
 	}()
 	return look(&work{session: &session{ctx: ctx, tx: tx, pool: s.reads}})

@@ -36,9 +36,9 @@ func (e Env) Getenv(name string) string {
 	return ""
 }
 
-// Places gives where the files of this account lie.
-func (e Env) Places() hostfiles.Places {
-	return hostfiles.Places{OS: runtime.GOOS, Getenv: e.Getenv}
+// Paths gives where the files of this account lie.
+func (e Env) Paths() hostfiles.Paths {
+	return hostfiles.Paths{OS: runtime.GOOS, Getenv: e.Getenv}
 }
 
 // Printf prints for people. A terminal that is gone is no reason to fail. What

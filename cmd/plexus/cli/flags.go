@@ -85,7 +85,7 @@ func (fs *FlagSet) DataDir(env Env) func() (string, error) {
 			dir = env.Getenv("PLEXUS_DATA_DIR")
 		}
 		if dir == "" {
-			found, err := env.Places().DataDir()
+			found, err := env.Paths().DataDir()
 			if err != nil {
 				return "", fmt.Errorf("finding the data directory: %w: set HOME, or name the directory with --data-dir", err)
 			}

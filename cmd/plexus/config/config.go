@@ -120,12 +120,12 @@ func thisMachine(port uint16) netip.AddrPort {
 // defaults of one machine and its environment. An error says that the host token has
 // no place.
 func defaults(env cli.Env, dataDir string) (Config, error) {
-	tokenFile, err := env.Places().NerveToken()
+	tokenFile, err := env.Paths().NerveToken()
 	return Config{
 		Language: defaultLanguage(env),
 		Listen: Listen{
 			Admin: thisMachine(9010), Nerve: DefaultNerveAddr(), Client: thisMachine(18787),
-			NerveSocket: env.Places().NerveSocket(dataDir), NerveTokenFile: tokenFile,
+			NerveSocket: env.Paths().NerveSocket(dataDir), NerveTokenFile: tokenFile,
 		},
 		Log:           Log{Format: "text", Level: "info"},
 		Search:        Search{Kind: "local"},

@@ -33,7 +33,7 @@ func Find(env cli.Env, dataDir, file string, flags map[string][]string) (Sources
 	src, err := Sources{file: file, named: file != "", flags: flags, dataDir: dataDir}, error(nil)
 	if src.named {
 		src.file, err = filepath.Abs(file)
-	} else if src.file, err = env.Places().ConfigFile(); err != nil {
+	} else if src.file, err = env.Paths().ConfigFile(); err != nil {
 		err = fmt.Errorf("%w: set HOME, or name the file with --config", err)
 	}
 	if err != nil {

@@ -17,9 +17,9 @@ const lastSeenStep = time.Minute
 // maxOffers bounds the keys that one request may make us look up.
 const maxOffers = 4
 
-// Admit answers one knock at the NERVE WebSocket (decision D6). An unknown key
+// Admit decides on one handshake of the NERVE WebSocket (decision D6). An unknown key
 // of an extension becomes a waiting row; nothing else is written for a refusal.
-func (r *Registry) Admit(ctx context.Context, k admission.Knock) admission.Verdict {
+func (r *Registry) Admit(ctx context.Context, k admission.HandshakeRequest) admission.Verdict {
 	token, round := r.inForce()
 	origin, class := admission.ClassifyOrigin(k.Origins)
 	offers := admission.ParseOffers(k.Protocols)

@@ -34,7 +34,7 @@ func (r *Registry) Extensions(ctx context.Context) ([]admission.Extension, error
 	return rows, nil
 }
 
-// AllowExtension lets a row in, durably, from its next knock on. Unknown is
+// AllowExtension lets a row in, durably, from its next handshake on. Unknown is
 // ports.ErrExtensionUnknown.
 func (r *Registry) AllowExtension(ctx context.Context, id int64) (admission.Extension, error) {
 	state := admission.Allowed
@@ -61,7 +61,7 @@ func (r *Registry) RemoveExtension(ctx context.Context, id int64) (admission.Ext
 }
 
 // ForgetExtension deletes a row, durably, and then ends its live connections.
-// Its next knock waits like any first one.
+// Its next handshake waits like any first one.
 func (r *Registry) ForgetExtension(ctx context.Context, id int64) error {
 	if err := r.deps.Extensions.ForgetExtension(context.WithoutCancel(ctx), id); err != nil {
 		return fmt.Errorf("forget extension %d: %w", id, err)

@@ -67,9 +67,9 @@ func newStage(t *testing.T, store ports.ExtensionRegistry) *stage {
 	return s
 }
 
-// knock tries token as a native tool does.
-func (s *stage) knock(ctx context.Context, token string) admission.Verdict {
-	return s.Admit(ctx, admission.Knock{Protocols: []string{admission.SubprotocolPrefix + token}})
+// handshake offers token as a native tool does.
+func (s *stage) handshake(ctx context.Context, token string) admission.Verdict {
+	return s.Admit(ctx, admission.HandshakeRequest{Protocols: []string{admission.SubprotocolPrefix + token}})
 }
 
 // link counts how often it was told to end.
@@ -91,7 +91,7 @@ func TestRotateToken_FileAndMemoryAgree(t *testing.T) {
 			})
 		}
 		rotating.Wait()
-		if !s.knock(t.Context(), numbered(s.keeper.written)).Admitted {
+		if !s.handshake(t.Context(), numbered(s.keeper.written)).Admitted {
 			t.Fatal("the token in the file is not the one in force")
 		}
 	}
@@ -103,7 +103,7 @@ func TestRotateToken_SparesWhoCameWithTheNewToken(t *testing.T) {
 	for range 300 {
 		s := newStage(t, memory.NewExtensions())
 		old := &link{}
-		if _, ok := s.Attach(t.Context(), s.knock(t.Context(), numbered(0)), old); !ok {
+		if _, ok := s.Attach(t.Context(), s.handshake(t.Context(), numbered(0)), old); !ok {
 			t.Fatal("the old token does not pass")
 		}
 		fresh := make([]link, 4)
@@ -111,7 +111,7 @@ func TestRotateToken_SparesWhoCameWithTheNewToken(t *testing.T) {
 		for n := range fresh {
 			coming.Go(func() {
 				for {
-					if v := s.knock(context.Background(), numbered(1)); v.Admitted {
+					if v := s.handshake(context.Background(), numbered(1)); v.Admitted {
 						if _, ok := s.Attach(context.Background(), v, &fresh[n]); !ok {
 							t.Error("a peer with the new token was taken for a removed one")
 						}
@@ -139,13 +139,13 @@ func TestRotateToken_AFailureChangesNothing(t *testing.T) {
 	s := newStage(t, memory.NewExtensions())
 	s.keeper.err = errors.New("disk full")
 	link := &link{}
-	if _, ok := s.Attach(t.Context(), s.knock(t.Context(), numbered(0)), link); !ok {
+	if _, ok := s.Attach(t.Context(), s.handshake(t.Context(), numbered(0)), link); !ok {
 		t.Fatal("the token does not pass")
 	}
 	if err := s.RotateToken(t.Context()); !errors.Is(err, s.keeper.err) {
 		t.Errorf("got %v", err)
 	}
-	if link.closes.Load() != 0 || !s.knock(t.Context(), numbered(0)).Admitted {
+	if link.closes.Load() != 0 || !s.handshake(t.Context(), numbered(0)).Admitted {
 		t.Error("the old token is gone though there is no new one")
 	}
 }
@@ -216,22 +216,22 @@ func (r brokenRegistry) FindExtension(ctx context.Context, _ string, _ admission
 	return admission.Extension{}, r.err
 }
 
-// TestAdmit_APeerThatHungUpIsNoFailure: its knock is neither an error in the log
+// TestAdmit_APeerThatHungUpIsNoFailure: its handshake is neither an error in the log
 // nor a refusal on the owner's list; a store that fails is both.
 func TestAdmit_APeerThatHungUpIsNoFailure(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	const origin = "chrome-extension://abc"
 	for name, token := range map[string]string{"by key": numbered(9), "by token": numbered(0)} {
-		knock := admission.Knock{Origins: []string{origin}, Protocols: []string{admission.SubprotocolPrefix + token}}
+		request := admission.HandshakeRequest{Origins: []string{origin}, Protocols: []string{admission.SubprotocolPrefix + token}}
 		s := newStage(t, brokenRegistry{memory.NewExtensions(), errors.New("disk gone")})
-		if v := s.Admit(gone, knock); v.Admitted {
+		if v := s.Admit(gone, request); v.Admitted {
 			t.Errorf("%s: admitted without a look", name)
 		}
 		if s.log.Len() > 0 || len(s.Refusals()) > 0 {
 			t.Errorf("%s: a peer that hung up left %d refusals and this log:\n%s", name, len(s.Refusals()), &s.log)
 		}
-		v := s.Admit(t.Context(), knock)
+		v := s.Admit(t.Context(), request)
 		list := s.Refusals()
 		if v.Admitted || v.Cause != admission.StoreFailed || len(list) != 1 || list[0].Cause != admission.StoreFailed {
 			t.Errorf("%s: a broken store gave %+v and the list %+v", name, v, list)
@@ -243,14 +243,14 @@ func TestAdmit_APeerThatHungUpIsNoFailure(t *testing.T) {
 }
 
 // Whoever watches the page's list is woken by each change of it.
-func TestChanged_KnockDecisionRefusalAndLink(t *testing.T) {
+func TestChanged_HandshakeDecisionRefusalAndLink(t *testing.T) {
 	s := newStage(t, memory.NewExtensions())
 	for _, step := range []struct {
 		what string
 		do   func()
 	}{
-		{"knock", func() {
-			s.Admit(t.Context(), admission.Knock{Origins: []string{"chrome-extension://abc"}, Protocols: []string{admission.SubprotocolPrefix + numbered(7)}})
+		{"handshake", func() {
+			s.Admit(t.Context(), admission.HandshakeRequest{Origins: []string{"chrome-extension://abc"}, Protocols: []string{admission.SubprotocolPrefix + numbered(7)}})
 		}},
 		{"allow", func() { _, _ = s.AllowExtension(t.Context(), 1) }},
 		{"refusal", func() { s.Refuse(admission.WebOrigin, "https://a.example") }},
