@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"plexus/adapters/wsconn"
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/nova"
 	"plexus/domain/sessions"
@@ -242,7 +243,7 @@ func TestASilentPageIsRetired(t *testing.T) {
 				break
 			}
 		}
-		if took := time.Since(began); took < 3*defaultKeepalive || took > 4*defaultKeepalive {
+		if took := time.Since(began); took < 3*wsconn.KeepAliveInterval || took > 4*wsconn.KeepAliveInterval {
 			t.Errorf("retired after %v", took)
 		}
 		alive.say(command("c", "state"))

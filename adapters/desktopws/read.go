@@ -15,12 +15,12 @@ func (c *session) read() {
 	for {
 		binary, body, err := c.socket.Next()
 		if err != nil {
-			c.Close(wsconn.ReadEnd(err))
+			c.Close(wsconn.ReadFailed(err))
 			return
 		}
 		text, err := io.ReadAll(body) // the socket bounds it
 		if err != nil {
-			c.Close(wsconn.ReadEnd(err))
+			c.Close(wsconn.ReadFailed(err))
 			return
 		}
 		c.socket.MessageDone()

@@ -27,9 +27,8 @@ import (
 
 // Defaults and limits of the endpoint.
 const (
-	MaxSockets       = 8
-	defaultKeepalive = 20 * time.Second
-	retireLimit      = 500 * time.Millisecond // for a closing handshake
+	MaxSockets = 8
+	closeLimit = 500 * time.Millisecond // for the closing handshake
 )
 
 // Host is the personal host: *personal.Host.
@@ -43,7 +42,7 @@ type Host interface {
 type Config struct {
 	Host      Host
 	Limits    wsconn.Limits
-	Keepalive time.Duration // between two pings; default 20 s
+	KeepAlive time.Duration // between two pings; default wsconn.KeepAliveInterval
 	Log       *slog.Logger
 }
 
@@ -59,8 +58,8 @@ func New(config Config) *Server {
 	if config.Limits == (wsconn.Limits{}) {
 		config.Limits = wsconn.DefaultLimits()
 	}
-	if config.Keepalive == 0 {
-		config.Keepalive = defaultKeepalive
+	if config.KeepAlive == 0 {
+		config.KeepAlive = wsconn.KeepAliveInterval
 	}
 	return &Server{config: config, tracker: wsconn.NewTracker(MaxSockets)}
 }
@@ -108,36 +107,3 @@ func (s *Server) Shutdown(ctx context.Context) error {
 
 // Sockets counts those that are open or being opened.
 func (s *Server) Sockets() int { return s.tracker.Len() }
-
-// closing is how a socket ends on the wire. A code of 0 cuts it without a close
-// frame; the page then sees 1006.
-type closing struct {
-	code   int
-	reason string // fixed words
-}
-
-// closingOf is the one table from reason to wire. The page erases nothing over
-// 4003, so that every fault of its own has it (nova-personal §1.3).
-func closingOf(reason sessions.CloseReason) closing {
-	switch reason {
-	case sessions.ClientGone, sessions.Finished:
-		return closing{1000, ""}
-	case sessions.Shutdown:
-		return closing{1001, "shutdown"}
-	case sessions.BadWebSocket:
-		return closing{1002, ""}
-	case sessions.InvalidUTF8:
-		return closing{1007, ""}
-	case sessions.MessageTooBig:
-		return closing{1009, ""}
-	case sessions.DeviceRevoked:
-		return closing{4003, "session over"}
-	case sessions.ProtocolFault, sessions.InputOverflow, sessions.FrameStalled:
-		return closing{4003, "client protocol rejected"}
-	case sessions.OutputBudget, sessions.RequiredFrameLost:
-		return closing{4008, "refresh connection"}
-	case sessions.GhostRetired, sessions.WriteFailed, sessions.SlowReader:
-		return closing{}
-	}
-	return closing{1011, ""}
-}

@@ -28,7 +28,7 @@ type session struct {
 	socket   *wsconn.Socket
 	log      *slog.Logger
 	endpoint personal.Endpoint
-	out      *outgoing
+	out      *sender
 
 	commands chan nova.PersonalCommand
 	texts    chan nova.InputText
@@ -53,7 +53,7 @@ func (s *Server) run(socket *wsconn.Socket, over func(context.Context) bool) {
 	c := &session{
 		server: s, socket: socket, log: log, ctx: ctx, cancel: cancel, stopped: make(chan struct{}),
 		commands: make(chan nova.PersonalCommand, laneFrames), texts: make(chan nova.InputText, laneFrames),
-		announced: make(chan struct{}, 1), out: newOutgoing(ctx, socket, s.config.Keepalive, log),
+		announced: make(chan struct{}, 1), out: newSender(ctx, socket, s.config.KeepAlive, log),
 	}
 	s.tracker.Add(c)
 	defer s.tracker.Release(c)
@@ -65,7 +65,7 @@ func (s *Server) run(socket *wsconn.Socket, over func(context.Context) bool) {
 	c.endpoint = host.Attach(c, personal.Terms{Desktop: true, Personal: true})
 	var reading, writing sync.WaitGroup
 	reading.Go(c.read)
-	writing.Go(func() { c.out.run(c.Close) })
+	writing.Go(func() { c.out.writer.Run(func(err error) { c.Close(wsconn.WriteFailed(err)) }) })
 	c.work.Go(c.doCommands)
 	c.work.Go(c.doTexts)
 	c.work.Go(c.tellChanges)
@@ -77,16 +77,16 @@ func (s *Server) run(socket *wsconn.Socket, over func(context.Context) bool) {
 	<-c.stopped
 	c.endpoint.Leave()
 	cancel()
-	end := closingOf(c.stopWith)
+	end := closeCode(c.stopWith)
 	c.out.end(c.stopWith.Flushes())
-	if end.code == 0 {
-		socket.Cut()
+	if end.Code == 0 {
+		socket.CloseNow()
 	}
 	writing.Wait()
-	socket.CloseWith(end.code, end.reason, retireLimit)
+	socket.Close(end, closeLimit)
 	reading.Wait()
 	c.work.Wait()
-	log.Info("page gone", "reason", c.stopWith.String(), "code", end.code, "lasted", time.Since(opened).Round(time.Millisecond))
+	log.Info("page gone", "reason", c.stopWith.String(), "code", end.Code, "lasted", time.Since(opened).Round(time.Millisecond))
 }
 
 // Close ends the socket. It never blocks; the first reason counts.

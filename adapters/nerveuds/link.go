@@ -2,7 +2,6 @@ package nerveuds
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"io"
 	"net"
@@ -21,7 +20,6 @@ type streamLink struct {
 	watched *wsconn.Watched
 	reader  *bufio.Reader
 	buffer  nervews.FrameBuffer
-	looks   atomic.Uint64
 	atEnd   atomic.Bool // the peer has closed its writing side
 	closing sync.Once
 }
@@ -57,16 +55,15 @@ func (l *streamLink) WriteFrame(frame []byte) error {
 	return nil
 }
 
-// Close closes the stream: a byte stream has no goodbye and NERVE sends no errors.
-func (l *streamLink) Close(sessions.CloseReason) { l.Cut() }
+// Close closes the stream: a byte stream has no closing handshake and NERVE sends
+// no errors.
+func (l *streamLink) Close(sessions.CloseReason) { l.CloseNow() }
 
-func (l *streamLink) Cut() { l.closing.Do(func() { _ = l.conn.Close() }) }
+func (l *streamLink) CloseNow() { l.closing.Do(func() { _ = l.conn.Close() }) }
 
-// Probe does nothing: the kernel tells at once when a local peer is gone.
-func (l *streamLink) Probe(context.Context) {}
-
-// SignsOfLife grows with every look: a silent local peer is no ghost, it waits.
-func (l *streamLink) SignsOfLife() uint64 { return l.looks.Add(1) }
+// Peer is nobody: the kernel tells at once when a local peer is gone, and one that
+// is silent waits.
+func (l *streamLink) Peer() wsconn.Peer { return nil }
 
 // HalfOpen tells a peer that has closed only its writing side, and waits, from
 // one that is gone.

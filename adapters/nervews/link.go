@@ -1,12 +1,9 @@
 package nervews
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/coder/websocket"
 
 	"plexus/adapters/wsconn"
 	"plexus/domain/framing"
@@ -21,15 +18,14 @@ type Link interface {
 	ReadFrame() (framing.Header, []byte, error)
 	// WriteFrame writes one whole frame. An error is a *EndError.
 	WriteFrame(frame []byte) error
-	// Close says goodbye as reason wants it and frees a blocked ReadFrame and
-	// WriteFrame, within about a second.
+	// Close ends the connection as reason wants it and frees a blocked ReadFrame
+	// and WriteFrame, within about a second.
 	Close(reason sessions.CloseReason)
-	// Cut ends the connection without a goodbye, at once.
-	Cut()
-	// Probe asks the peer for a sign of life and returns when it came, or with ctx.
-	Probe(ctx context.Context)
-	// SignsOfLife counts what has come from the peer so far.
-	SignsOfLife() uint64
+	// CloseNow ends the connection without a closing handshake, at once.
+	CloseNow()
+	// Peer is who has to be pinged; nil where the system tells by itself that the
+	// peer is gone.
+	Peer() wsconn.Peer
 	// HalfOpen reports, after ReadFrame has met the end of the stream, whether
 	// the peer still waits for answers.
 	HalfOpen() bool
@@ -169,26 +165,19 @@ func (l *socketLink) ReadFrame() (framing.Header, []byte, error) {
 }
 
 func (l *socketLink) WriteFrame(frame []byte) error {
-	if err := l.socket.WriteBinary(frame); err != nil {
+	if err := l.socket.Write(frame, false); err != nil {
 		return WriteEnd(err)
 	}
 	return nil
 }
 
 func (l *socketLink) Close(reason sessions.CloseReason) {
-	code, goodbye := closeCode(reason)
-	if !goodbye {
-		l.socket.Cut()
-		return
-	}
-	l.socket.Close(websocket.StatusCode(code))
+	l.socket.Close(closeCode(reason), wsconn.CloseLimit)
 }
 
-func (l *socketLink) Cut() { l.socket.Cut() }
+func (l *socketLink) CloseNow() { l.socket.CloseNow() }
 
-func (l *socketLink) Probe(ctx context.Context) { _ = l.socket.Ping(ctx) } // signs of life are counted elsewhere
-
-func (l *socketLink) SignsOfLife() uint64 { return l.socket.Reads() }
+func (l *socketLink) Peer() wsconn.Peer { return l.socket }
 
 // HalfOpen is always false: a WebSocket has no half-close.
 func (l *socketLink) HalfOpen() bool { return false }
@@ -209,7 +198,7 @@ func messageEnd(err error) *EndError {
 
 // endOf sorts a read error.
 func endOf(err error) *EndError {
-	end := &EndError{Reason: wsconn.ReadEnd(err)}
+	end := &EndError{Reason: wsconn.ReadFailed(err)}
 	if end.Reason == sessions.BadWebSocket {
 		end.Err = err
 	}

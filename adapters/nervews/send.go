@@ -3,7 +3,6 @@ package nervews
 import (
 	"context"
 	"errors"
-	"time"
 
 	"plexus/adapters/wsconn"
 	"plexus/domain/framing"
@@ -29,7 +28,7 @@ func (s *Session) queue(ctx context.Context, b *wsconn.Buffer, push func() bool)
 		}
 		if push() {
 			s.mu.Unlock()
-			s.wakeWriter()
+			s.writer.Wake()
 			return
 		}
 		room := s.roomWanted()
@@ -59,132 +58,30 @@ func (s *Session) roomMade() {
 	}
 }
 
-func (s *Session) wakeWriter() {
-	select {
-	case s.wake <- struct{}{}:
-	default: // it is awake already
-	}
-}
-
-// writeLoop is the writer: it drains the outbox, looks for signs of life, and
-// says goodbye when the session ends.
-func (s *Session) writeLoop() {
-	life := newLifeWatch(s)
-	defer life.stop()
-	for {
-		select {
-		case <-s.wake:
-			s.drain()
-		case <-life.timer.C:
-			life.look()
-		case <-s.stop:
-			s.goodbye()
-			return
-		}
-	}
-}
-
-// drain writes until nothing is queued or somebody else is writing.
-func (s *Session) drain() {
-	for {
-		s.mu.Lock()
-		if s.writing {
-			s.mu.Unlock()
-			return // the reader is; it wakes us when it is done
-		}
-		b := s.outbox.Pop()
-		if b == nil {
-			s.mu.Unlock()
-			return
-		}
-		s.writing = true
-		s.roomMade()
-		s.mu.Unlock()
-		ok := s.write(b.B)
-		b.Put()
-		if !ok {
-			return
-		}
-	}
-}
-
-// write writes one frame for whoever has set writing, and clears it.
-func (s *Session) write(frame []byte) (ok bool) {
-	err := s.link.WriteFrame(frame)
+// Next gives the writer the next frame (wsconn.Queue), and makes room.
+func (s *Session) Next() (f wsconn.Frame, ok bool) {
 	s.mu.Lock()
-	s.writing = false
-	more := !s.outbox.Empty() || s.ended
-	s.mu.Unlock()
-	if err != nil {
-		end := &EndError{Reason: sessions.Internal, Err: err}
-		errors.As(err, &end)
-		s.end(end.Reason, end.Err)
-		return false
-	}
-	if more {
-		s.wakeWriter()
-	}
-	return true
-}
-
-// goodbye flushes what the reason wants flushed and closes the link.
-func (s *Session) goodbye() {
-	for s.flushOne() {
-	}
-	s.cut.Stop() // Close has a limit of its own
-	s.link.Close(s.reason)
-}
-
-// flushOne writes one queued frame of an ended session. false: nothing is left.
-func (s *Session) flushOne() bool {
-	s.mu.Lock()
-	if s.writing {
-		s.mu.Unlock()
-		select { // the reader is inside a write; it wakes us
-		case <-s.wake:
-			return true
-		case <-time.After(wsconn.CloseLimit):
-			return false
-		}
-	}
+	defer s.mu.Unlock()
 	b := s.outbox.Pop()
-	s.mu.Unlock()
 	if b == nil {
-		return false
+		return wsconn.Frame{}, false
 	}
-	defer b.Put()
-	return s.link.WriteFrame(b.B) == nil
+	s.roomMade()
+	return wsconn.Frame{Buffer: b}, true
 }
 
-// lifeWatch retires a peer that has given no sign of life for silentLooks looks.
-type lifeWatch struct {
-	session *Session
-	timer   *time.Timer
-	seen    uint64
-	silent  int
-}
+// Written takes the frame back (wsconn.Queue).
+func (s *Session) Written(f wsconn.Frame, _ error) { f.Buffer.Put() }
 
-func newLifeWatch(s *Session) *lifeWatch {
-	return &lifeWatch{session: s, timer: time.NewTimer(s.timing.Keepalive)}
-}
-
-func (l *lifeWatch) look() {
-	s := l.session
-	if seen := s.link.SignsOfLife(); seen != l.seen {
-		l.seen, l.silent = seen, 0
-	} else if l.silent++; l.silent >= silentLooks {
-		s.end(sessions.GhostRetired, nil)
-		return
+// writeFailed ends the session when the writer has failed.
+func (s *Session) writeFailed(err error) {
+	end := &EndError{Reason: sessions.Internal, Err: err}
+	if errors.Is(err, wsconn.ErrPeerTimeout) {
+		end = &EndError{Reason: sessions.PeerTimeout}
 	}
-	s.work.Go(func() {
-		ctx, cancel := context.WithTimeout(s.ctx, s.timing.Keepalive)
-		defer cancel()
-		s.link.Probe(ctx)
-	})
-	l.timer.Reset(s.timing.Keepalive)
+	errors.As(err, &end)
+	s.end(end.Reason, end.Err)
 }
-
-func (l *lifeWatch) stop() { l.timer.Stop() }
 
 // sink carries one answer into the outbox. Its calls come from one worker.
 type sink struct {
@@ -244,7 +141,7 @@ func (k *sink) push(ctx context.Context, b *wsconn.Buffer, final bool) error {
 				k.done = true
 			}
 			s.mu.Unlock()
-			s.wakeWriter()
+			s.writer.Wake()
 			return nil
 		}
 		room := s.roomWanted()

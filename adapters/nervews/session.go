@@ -25,17 +25,13 @@ type Answerer interface {
 
 // Timing of a session. The zero value of a field means its default.
 type Timing struct {
-	Keepalive time.Duration // between two looks for signs of life; default 20 s
+	KeepAlive time.Duration // between two pings; default wsconn.KeepAliveInterval
 	Finish    time.Duration // for answers that a half-closed peer waits for; default 150 s
 }
 
-// silentLooks is how many looks without a sign of life retire a peer: with the
-// default Keepalive, 60 s.
-const silentLooks = 3
-
 func (t Timing) withDefaults() Timing {
-	if t.Keepalive == 0 {
-		t.Keepalive = 20 * time.Second
+	if t.KeepAlive == 0 {
+		t.KeepAlive = wsconn.KeepAliveInterval
 	}
 	if t.Finish == 0 {
 		t.Finish = 150 * time.Second
@@ -57,19 +53,15 @@ type Session struct {
 
 	ctx    context.Context // ends with the connection
 	cancel context.CancelFunc
-	work   sync.WaitGroup // workers, probes
-
-	wake chan struct{} // to the writer: there is something to do
-	stop chan struct{} // closed by end
+	work   sync.WaitGroup // workers
+	writer *wsconn.Writer
 
 	mu       sync.Mutex
 	inflight sessions.Inflight[*request]
 	outbox   wsconn.Outbox
-	writing  bool          // somebody is inside link.WriteFrame
 	waiters  chan struct{} // closed when room is made; nil when nobody waits
 	ended    bool
-	cut      *time.Timer // armed by end
-	held     int         // bytes of the payloads that workers hold
+	held     int // bytes of the payloads that workers hold
 	reason   sessions.CloseReason
 	cause    error
 
@@ -85,12 +77,16 @@ type counts struct{ frames, queries, cancels, refused, ignored int }
 // NewSession prepares a session for a peer.
 func NewSession(link Link, answerer Answerer, peer admission.Peer, timing Timing, log *slog.Logger) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Session{
+	s := &Session{
 		link: link, answerer: answerer, asker: peer.Origin, timing: timing.withDefaults(), log: log,
-		ctx: ctx, cancel: cancel,
-		wake: make(chan struct{}, 1), stop: make(chan struct{}),
-		outbox: wsconn.NewOutbox(),
+		ctx: ctx, cancel: cancel, outbox: wsconn.NewOutbox(),
 	}
+	var keepAlive *wsconn.KeepAlive
+	if p := link.Peer(); p != nil {
+		keepAlive = wsconn.NewKeepAlive(ctx, p, s.timing.KeepAlive, 0)
+	}
+	s.writer = wsconn.NewWriter(s, func(f wsconn.Frame) error { return link.WriteFrame(f.Buffer.B) }, link.CloseNow, keepAlive)
+	return s
 }
 
 // Close ends the session for a reason of ours. It never blocks.
@@ -101,14 +97,17 @@ func (s *Session) Close(reason sessions.CloseReason) { s.end(reason, nil) }
 func (s *Session) Run() {
 	opened := time.Now()
 	s.log.Info("connection opened")
-	var writer sync.WaitGroup
-	writer.Go(s.writeLoop)
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		s.writer.Run(s.writeFailed)
+		s.link.Close(s.reason)
+	})
 	end := s.readLoop()
 	if end.Reason == sessions.ClientGone && s.link.HalfOpen() {
 		s.finish()
 	}
 	s.end(end.Reason, end.Err)
-	writer.Wait()
+	writing.Wait()
 	s.work.Wait()
 	s.logClosed(time.Since(opened))
 }
@@ -125,9 +124,9 @@ func (s *Session) logClosed(lasted time.Duration) {
 	s.log.Info("connection closed", attrs...)
 }
 
-// end starts the teardown, once: every request is cancelled, and the writer says
-// goodbye after what still has to go out. A peer that takes nothing is cut, also
-// when the writer is stuck in a write.
+// end starts the teardown, once: every request is cancelled, and the connection
+// closed after what still has to go out. A peer that takes nothing does not hold
+// that up, not even when somebody is stuck in a write to it.
 func (s *Session) end(reason sessions.CloseReason, cause error) {
 	s.mu.Lock()
 	if s.ended {
@@ -135,14 +134,13 @@ func (s *Session) end(reason sessions.CloseReason, cause error) {
 		return
 	}
 	s.ended, s.reason, s.cause = true, reason, cause
-	s.cut = time.AfterFunc(wsconn.CloseLimit, s.link.Cut)
 	s.inflight.Drain(func(_ uint64, r *request) { r.cancel() })
 	if !reason.Flushes() {
 		s.outbox.Clear()
 	}
 	s.mu.Unlock()
 	s.cancel()
-	close(s.stop)
+	s.writer.Stop(wsconn.CloseLimit)
 }
 
 // readLoop reads and dispatches frames until the link or a rule ends it.
@@ -187,11 +185,14 @@ func (s *Session) dispatch(h framing.Header, frame []byte) {
 func (s *Session) echo(frame []byte) {
 	frame[7] = byte(framing.Final)
 	s.mu.Lock()
-	if !s.ended && !s.writing && s.outbox.Empty() {
-		s.writing = true
+	if !s.ended && s.outbox.Empty() && s.writer.TryLock() {
 		s.mu.Unlock()
 		// Idle: write from here and save two goroutine switches per round trip.
-		s.write(frame)
+		err := s.link.WriteFrame(frame)
+		s.writer.Unlock()
+		if err != nil {
+			s.writeFailed(err)
+		}
 		return
 	}
 	s.mu.Unlock()
@@ -326,7 +327,7 @@ func (s *Session) finish() {
 		case <-look.C:
 		case <-limit.C:
 			return
-		case <-s.stop:
+		case <-s.ctx.Done():
 			return
 		}
 	}
@@ -335,5 +336,5 @@ func (s *Session) finish() {
 func (s *Session) busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.inflight.Len() > 0 || s.writing || !s.outbox.Empty()
+	return s.inflight.Len() > 0 || s.writer.Busy() || !s.outbox.Empty()
 }

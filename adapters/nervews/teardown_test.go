@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"plexus/adapters/wsconn"
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/admission"
 	"plexus/domain/framing"
@@ -127,10 +128,9 @@ func (l *scriptedLink) ReadFrame() (framing.Header, []byte, error) {
 	return h, frame, err
 }
 func (l *scriptedLink) WriteFrame([]byte) error    { return nil }
-func (l *scriptedLink) Close(sessions.CloseReason) { l.Cut() }
-func (l *scriptedLink) Cut()                       { l.once.Do(func() { close(l.closed) }) }
-func (l *scriptedLink) Probe(context.Context)      {}
-func (l *scriptedLink) SignsOfLife() uint64        { return 0 }
+func (l *scriptedLink) Close(sessions.CloseReason) { l.CloseNow() }
+func (l *scriptedLink) CloseNow()                  { l.once.Do(func() { close(l.closed) }) }
+func (l *scriptedLink) Peer() wsconn.Peer          { return nil }
 func (l *scriptedLink) HalfOpen() bool             { return false }
 
 // TestFramesAfterTheEndAreNotDispatched: a peer that goes on sending while its
@@ -223,7 +223,7 @@ func (l *slowGoodbye) Close(sessions.CloseReason) {
 		l.cutShort = true
 	case <-time.After(1500 * time.Millisecond):
 	}
-	l.Cut()
+	l.CloseNow()
 }
 
 func (l *slowGoodbye) ReadFrame() (framing.Header, []byte, error) {

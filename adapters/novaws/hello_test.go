@@ -294,7 +294,7 @@ func TestRevoke_WhateverIsInFlight(t *testing.T) {
 			}
 			synctest.Wait() // ready is being written
 			revoke(d)
-			within(t, "the end", h.lifetime(), 0, 2*retireLimit+50*time.Millisecond)
+			within(t, "the end", h.lifetime(), 0, 2*closeLimit+50*time.Millisecond)
 		})
 	})
 }

@@ -95,7 +95,7 @@ func (c *session) watch() {
 		select {
 		case <-c.ctx.Done():
 			return
-		case <-c.out.stirred:
+		case <-c.out.snapshotSignal:
 		case <-window:
 		}
 		compose, wait := c.out.stateDue(time.Now())

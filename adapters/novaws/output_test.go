@@ -41,7 +41,7 @@ func flood(t *testing.T, c *session) (queued int) {
 	t.Helper()
 	for ; queued < 1000; queued++ {
 		if reason := c.out.send(caption(strings.Repeat("x", 3_900))); reason != 0 {
-			if closingOf(reason, false).code != 4008 {
+			if closeCode(reason, false).Code != 4008 {
 				t.Errorf("too much output ends with %v", reason)
 			}
 			c.Close(reason)
@@ -212,7 +212,7 @@ func TestShutdown_SaysGoodbyeAndTakesNobody(t *testing.T) {
 		for _, p := range ends {
 			p.wantEnd(1001)
 		}
-		within(t, "the shutdown", time.Since(began), 0, retireLimit)
+		within(t, "the shutdown", time.Since(began), 0, closeLimit)
 		if p, response := wstest.Pipe(h.s, wstest.UpgradeRequest(ownName, clientPath)); p != nil || response.StatusCode != 503 {
 			t.Errorf("a newcomer got %d", response.StatusCode)
 		}
@@ -233,7 +233,7 @@ func TestShutdown_IsBoundedForAPeerThatDoesNotRead(t *testing.T) {
 		synctest.Wait()
 		began := time.Now()
 		h.shutdown()
-		within(t, "the shutdown", time.Since(began), 0, 2*retireLimit+100*time.Millisecond)
+		within(t, "the shutdown", time.Since(began), 0, 2*closeLimit+100*time.Millisecond)
 	})
 }
 

@@ -41,11 +41,10 @@ func (p *pairLink) Close(sessions.CloseReason) {
 // abandon ends the socket without an answer.
 func (p *pairLink) abandon() {
 	if !p.stopped.Load() {
-		p.socket.Cut()
+		p.socket.CloseNow()
 		return
 	}
-	end := closingOf(sessions.Shutdown, false)
-	p.socket.CloseWith(end.code, end.reason, retireLimit)
+	p.socket.Close(closeCode(sessions.Shutdown, false), closeLimit)
 }
 
 // runPairing serves one pairing socket: one message in, one answer out. It never
@@ -59,16 +58,16 @@ func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger)
 	defer func() {
 		if p := recover(); p != nil {
 			log.Error("a pairing request panicked", "panic", recovery.Describe(p), "stack", string(debug.Stack()))
-			socket.Cut()
+			socket.CloseNow()
 		}
 	}()
 	if !s.enterPairing() {
 		log.Warn("a pairing socket was cut", "reason", sessions.PairingOverLimit.String())
-		socket.Cut()
+		socket.CloseNow()
 		return
 	}
 	defer s.leavePairing()
-	limit := time.AfterFunc(pairLimit, socket.Cut)
+	limit := time.AfterFunc(pairLimit, socket.CloseNow)
 	defer limit.Stop()
 
 	request, ok := firstText(socket)
@@ -87,12 +86,11 @@ func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger)
 		log.Error("a pairing answer could not be written", "error", err)
 		text, _ = nova.Append(nil, nova.PairError{}) // constant, never fails
 	}
-	if err := socket.WriteText(text); err != nil {
+	if err := socket.Write(text, true); err != nil {
 		link.abandon()
 		return
 	}
-	end := closingOf(sessions.Finished, false)
-	socket.CloseWith(end.code, end.reason, retireLimit)
+	socket.Close(closeCode(sessions.Finished, false), closeLimit)
 }
 
 func (s *Server) pairAnswer(ctx context.Context, request []byte, admin bool) nova.Message {

@@ -22,7 +22,7 @@ func (s *Server) enterLobby(c *session, peer string) {
 	}
 	s.mu.Unlock()
 	for _, old := range evicted {
-		old.Close(sessions.Crowded) // cut: 4003 would make an honest phone forget its token
+		old.Close(sessions.EvictedBeforeHello) // cut: 4003 would make an honest phone forget its token
 	}
 }
 
@@ -45,7 +45,7 @@ func (s *Server) claim(c *session) bool {
 	old := s.open[evicted]
 	s.mu.Unlock()
 	if old != nil {
-		old.Close(sessions.GhostRetired)
+		old.Close(sessions.PeerTimeout)
 	}
 	return granted
 }
@@ -54,9 +54,9 @@ func (s *Server) claim(c *session) bool {
 func (c *session) alive(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
-	seen := c.socket.Reads()
+	seen := c.socket.BytesRead()
 	answered := c.socket.Ping(ctx) == nil
-	return answered || c.socket.Reads() != seen
+	return answered || c.socket.BytesRead() != seen
 }
 
 // leave gives up everything that c holds here.

@@ -87,8 +87,7 @@ func (s *Server) run(socket *wsconn.Socket, target, peer string) {
 		s.runClient(socket, peer, log)
 	default:
 		log.Info("an unknown path was asked for")
-		end := closingOf(sessions.UnsupportedPath, false)
-		socket.CloseWith(end.code, end.reason, retireLimit)
+		socket.Close(closeCode(sessions.UnsupportedPath, false), closeLimit)
 		s.tracker.Release(nil)
 	}
 }

@@ -62,7 +62,7 @@ type Deps struct {
 type Config struct {
 	MaxConnections   int // default 64
 	Limits           wsconn.Limits
-	Keepalive        time.Duration // between two pings; default 20 s
+	KeepAlive        time.Duration // between two pings; default wsconn.KeepAliveInterval
 	RemoteAdmin      bool          // /client/pair-admin also through a proxy
 	ServerInstanceID string        // UUIDs of this process
 	InputInstanceID  string
@@ -73,9 +73,8 @@ type Config struct {
 // Defaults and limits of the listener.
 const (
 	DefaultConnections = 64
-	defaultKeepalive   = 20 * time.Second
 	writeLimit         = 60 * time.Second       // without progress (decision K3)
-	retireLimit        = 500 * time.Millisecond // for a retired client's closing handshake
+	closeLimit         = 500 * time.Millisecond // for the closing handshake
 )
 
 // Server is the client listener: /client/v1, /client/pair and /client/pair-admin.
@@ -102,8 +101,8 @@ func New(deps Deps, config Config) *Server {
 	if config.Limits == (wsconn.Limits{}) {
 		config.Limits = wsconn.Limits{Frame: wsconn.DefaultLimits().Frame, Write: writeLimit}
 	}
-	if config.Keepalive == 0 {
-		config.Keepalive = defaultKeepalive
+	if config.KeepAlive == 0 {
+		config.KeepAlive = wsconn.KeepAliveInterval
 	}
 	s := &Server{deps: deps, config: config, open: make(map[sessions.ConnID]*session)}
 	s.shell = wsconn.NewServer(s, config.MaxConnections, config.MaxConnections, config.Log)

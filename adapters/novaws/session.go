@@ -45,7 +45,7 @@ type session struct {
 	inbox   *inbox
 	results chan func(*sessions.Nova) sessions.Effects
 	readEnd chan sessions.CloseReason // from the reader, once
-	out     *outgoing
+	out     *sender
 
 	stopOnce sync.Once
 	stopped  chan struct{}
@@ -62,7 +62,7 @@ func (s *Server) runClient(socket *wsconn.Socket, peer string, log *slog.Logger)
 		}, time.Now()),
 		ctx: ctx, cancel: cancel, inbox: newInbox(),
 		results: make(chan func(*sessions.Nova) sessions.Effects, 1), readEnd: make(chan sessions.CloseReason, 1),
-		out: newOutgoing(ctx, socket, s.config.Keepalive, log), stopped: make(chan struct{}),
+		out: newSender(ctx, socket, s.config.KeepAlive, log), stopped: make(chan struct{}),
 	}
 	s.tracker.Add(c)
 	defer s.tracker.Release(c)
@@ -83,7 +83,7 @@ func (c *session) run() {
 	c.log.Info("client connected")
 	var reading, writing sync.WaitGroup
 	reading.Go(c.readLoop)
-	writing.Go(func() { c.out.run(c.Close) })
+	writing.Go(func() { c.out.writer.Run(func(err error) { c.Close(wsconn.WriteFailed(err)) }) })
 	reason := c.loop()
 	// The place is free before the goodbye, so that a replacement can come at once.
 	c.server.leave(c)
@@ -92,16 +92,16 @@ func (c *session) run() {
 	if c.detach != nil {
 		c.detach()
 	}
-	end := closingOf(reason, c.nova.Personal())
+	end := closeCode(reason, c.nova.Personal())
 	c.out.end(reason.Flushes())
-	if end.code == 0 {
-		c.socket.Cut()
+	if end.Code == 0 {
+		c.socket.CloseNow()
 	}
 	writing.Wait()
-	c.socket.CloseWith(end.code, end.reason, retireLimit)
+	c.socket.Close(end, closeLimit)
 	reading.Wait()
 	c.work.Wait()
-	c.log.Info("client gone", "reason", reason.String(), "code", end.code,
+	c.log.Info("client gone", "reason", reason.String(), "code", end.Code,
 		"lasted", time.Since(opened).Round(time.Millisecond), observed(c.nova.Observed()))
 }
 
@@ -281,12 +281,12 @@ func (c *session) readLoop() {
 	for {
 		binary, body, err := c.socket.Next()
 		if err != nil {
-			c.readEnd <- wsconn.ReadEnd(err)
+			c.readEnd <- wsconn.ReadFailed(err)
 			return
 		}
 		b, err := readAll(body, nil)
 		if err != nil {
-			c.readEnd <- wsconn.ReadEnd(err)
+			c.readEnd <- wsconn.ReadFailed(err)
 			return
 		}
 		c.socket.MessageDone()

@@ -161,29 +161,7 @@ func TestP73_ABodyPassesWhereAudioWouldNot(t *testing.T) {
 		f.epoch = 1
 		became = o.push(f)
 	}
-	if became != overBudget || closingOf(sessions.OutputBudget, true).code != 4008 {
-		t.Errorf("audio of 300 KB is %d, and closes with %d", became, closingOf(sessions.OutputBudget, true).code)
-	}
-}
-
-// TestK3_WhatIsStillOnItsWayIsNoSilence: a state may lie in buffers that nobody
-// here sees, and pings wait behind it. The more was sent, the longer the silence
-// that is no end; without anything it is a minute.
-func TestK3_WhatIsStillOnItsWayIsNoSilence(t *testing.T) {
-	for _, tt := range []struct{ sent, looks int }{
-		{0, 3}, {100, 3}, {320 << 10, 3}, {400 << 10, 4}, {900 << 10, 7},
-	} {
-		life := &signsOfLife{}
-		looks := 0
-		for life.silent(7, uint64(tt.sent), defaultKeepalive); !life.silent(7, uint64(tt.sent), defaultKeepalive); {
-			looks++
-		}
-		looks++ // the first one heard a byte
-		if looks != tt.looks {
-			t.Errorf("after %d bytes a client is given up at look %d, want %d", tt.sent, looks, tt.looks)
-		}
-		if life.silent(8, 1_000_000, defaultKeepalive) {
-			t.Error("a byte is a sign of life")
-		}
+	if became != overBudget || closeCode(sessions.OutputBudget, true).Code != 4008 {
+		t.Errorf("audio of 300 KB is %d, and closes with %d", became, closeCode(sessions.OutputBudget, true).Code)
 	}
 }

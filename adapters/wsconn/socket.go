@@ -25,7 +25,7 @@ const CloseLimit = time.Second
 const writeBufferSize = 4 << 10
 
 // Socket is one accepted WebSocket. One goroutine reads, one at a time writes;
-// Close, Cut and Ping may be called by others.
+// Close, CloseNow and Ping may be called by others.
 type Socket struct {
 	ws      *websocket.Conn
 	watched *Watched
@@ -129,18 +129,17 @@ func (s *Socket) frameDone() {
 	}
 }
 
-// WriteBinary writes one binary message as one frame.
-func (s *Socket) WriteBinary(p []byte) error {
-	return s.ws.Write(context.Background(), websocket.MessageBinary, p)
-}
-
 // textPiece is the longest text that goes out as one frame, in bytes. On a link
 // that takes a minute for a long one, pings and pongs must get in between.
 const textPiece = 16 << 10
 
-// WriteText writes one text message, as one frame or in pieces of textPiece. p
-// must be valid UTF-8. After an error nothing more can be written.
-func (s *Socket) WriteText(p []byte) error {
+// Write writes one message: a binary one and a short text as one frame, a longer
+// text in pieces of textPiece. Text must be valid UTF-8. After an error nothing
+// more can be written.
+func (s *Socket) Write(p []byte, text bool) error {
+	if !text {
+		return s.ws.Write(context.Background(), websocket.MessageBinary, p)
+	}
 	if len(p) <= textPiece {
 		return s.ws.Write(context.Background(), websocket.MessageText, p)
 	}
@@ -159,31 +158,32 @@ func (s *Socket) WriteText(p []byte) error {
 // Ping sends a WebSocket ping and waits for its pong, or for ctx.
 func (s *Socket) Ping(ctx context.Context) error { return s.ws.Ping(ctx) }
 
-// Reads counts the reads that brought bytes: any of them is a sign of life.
-func (s *Socket) Reads() uint64 { return s.watched.Reads() }
+// BytesRead counts the bytes that came.
+func (s *Socket) BytesRead() uint64 { return s.watched.BytesRead() }
 
-// Sent counts the bytes that left, as far as can be told from here.
-func (s *Socket) Sent() uint64 { return s.watched.Sent() }
+// BytesSent counts the bytes that left, as far as can be told from here.
+func (s *Socket) BytesSent() uint64 { return s.watched.BytesSent() }
 
-// Close says goodbye with code and an empty reason and ends within CloseLimit,
-// whatever the peer does. Only the first Close or Cut has an effect; all return
-// when the socket is gone.
-func (s *Socket) Close(code websocket.StatusCode) { s.CloseWith(int(code), "", CloseLimit) }
-
-// CloseWith is Close with a reason of at most 123 bytes and a limit of its own.
-func (s *Socket) CloseWith(code int, reason string, within time.Duration) {
+// Close ends the socket with a closing handshake, within that time, whatever the
+// peer does. Only the first Close or CloseNow has an effect; all return when the
+// socket is gone.
+func (s *Socket) Close(code CloseCode, within time.Duration) {
+	if code.Code == 0 {
+		s.CloseNow()
+		return
+	}
 	s.closing.Do(func() {
 		s.marking.Lock()
 		s.ending = true
 		s.marking.Unlock()
 		limit := time.AfterFunc(within, func() { _ = s.watched.Conn.Close() })
 		defer limit.Stop()
-		_ = s.ws.Close(websocket.StatusCode(code), reason) // the peer may be gone already, which is what Close is for
+		_ = s.ws.Close(websocket.StatusCode(code.Code), code.Reason) // the peer may be gone already, which is what Close is for
 	})
 }
 
-// Cut ends the socket without a goodbye; the peer sees 1006.
-func (s *Socket) Cut() {
+// CloseNow ends the socket without a close frame; the peer sees 1006.
+func (s *Socket) CloseNow() {
 	_ = s.watched.Conn.Close()
 	s.closing.Do(func() { _ = s.ws.CloseNow() })
 }

@@ -94,7 +94,7 @@ func TestSocket_ALongTextGoesInPieces(t *testing.T) {
 			}
 		}), wstest.UpgradeRequest("x", "/"))
 		written := make(chan error, 1)
-		go func() { written <- s.WriteText(text) }()
+		go func() { written <- s.Write(text, true) }()
 		var whole []byte
 		for i := range frames {
 			f, err := p.ReadFrame()
@@ -107,6 +107,6 @@ func TestSocket_ALongTextGoesInPieces(t *testing.T) {
 			t.Errorf("%d bytes: %d arrived, %v", size, len(whole), err)
 		}
 		_ = p.Close()
-		s.Cut()
+		s.CloseNow()
 	}
 }

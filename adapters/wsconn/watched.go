@@ -31,7 +31,7 @@ const writePiece = 64 << 10
 type Watched struct {
 	net.Conn
 	limits Limits
-	reads  atomic.Uint64 // reads that brought bytes, a sign of life
+	read   atomic.Uint64 // bytes
 	sent   atomic.Uint64 // bytes that the kernel has taken
 
 	open  bool // bytes of an unfinished frame are in hand
@@ -59,7 +59,7 @@ func (w *Watched) Read(p []byte) (int, error) {
 	}
 	n, err := w.Conn.Read(p)
 	if n > 0 {
-		w.reads.Add(1)
+		w.read.Add(uint64(n))
 		if !w.open {
 			w.open, w.fresh = true, true
 		}
@@ -95,12 +95,12 @@ func (w *Watched) Write(p []byte) (n int, err error) {
 	}
 }
 
-// Reads counts the reads that brought bytes.
-func (w *Watched) Reads() uint64 { return w.reads.Load() }
+// BytesRead counts the bytes that came.
+func (w *Watched) BytesRead() uint64 { return w.read.Load() }
 
-// Sent counts the bytes that the kernel has taken. How far they have come since,
-// nobody on this side can tell.
-func (w *Watched) Sent() uint64 { return w.sent.Load() }
+// BytesSent counts the bytes that the kernel has taken. How far they have come
+// since, nobody on this side can tell.
+func (w *Watched) BytesSent() uint64 { return w.sent.Load() }
 
 // setReadDeadline drops the error: a socket that refuses a deadline is closed,
 // and the read that follows says so.

@@ -134,8 +134,8 @@ func TestWatched_WholeFramesSetNoDeadline(t *testing.T) {
 	if w.reads != 0 {
 		t.Errorf("%d read deadlines were set for frames in one piece", w.reads)
 	}
-	if got := w.watched.Reads(); got != 100 {
-		t.Errorf("%d reads brought bytes, want 100", got)
+	if got := w.watched.BytesRead(); got != uint64(100*len(wholeFrame)) {
+		t.Errorf("%d bytes came, want those of 100 frames", got)
 	}
 }
 

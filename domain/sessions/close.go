@@ -19,7 +19,7 @@ const (
 	BadWebSocket                               // the peer broke RFC 6455 itself
 	FrameStalled                               // a frame was begun and not finished in time
 	SlowReader                                 // the peer does not take what is written
-	GhostRetired                               // no answer to pings
+	PeerTimeout                                // no answer to pings
 	ExtensionRemoved                           // the owner removed the extension or rotated the token
 	Finished                                   // the one answer of a pairing socket has been given
 	HelloTimeout                               // no hello in time
@@ -38,7 +38,7 @@ const (
 	ProtocolFault                              // an authenticated client broke the Nova protocol
 	InputOverflow                              // more input than may wait unfinished
 	InvalidUTF8                                // a text message that is not UTF-8
-	Crowded                                    // driven out by newcomers before it said hello
+	EvictedBeforeHello                         // driven out by newcomers before it said hello
 	PairingOverLimit                           // one pairing socket too many, or one too long open
 	WriteFailed                                // a write that had to succeed failed
 	Internal                                   // our fault
@@ -80,7 +80,7 @@ func (r CloseReason) String() string {
 		return "frame_stalled"
 	case SlowReader:
 		return "slow_reader"
-	case GhostRetired:
+	case PeerTimeout:
 		return "ghost_retired"
 	case ExtensionRemoved:
 		return "extension_removed"
@@ -118,7 +118,7 @@ func (r CloseReason) String() string {
 		return "input_overflow"
 	case InvalidUTF8:
 		return "invalid_utf8"
-	case Crowded:
+	case EvictedBeforeHello:
 		return "crowded"
 	case PairingOverLimit:
 		return "pairing_over_limit"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"plexus/adapters/wsconn"
 	"plexus/domain/framing"
 	"plexus/domain/sessions"
 )
@@ -15,15 +16,15 @@ func TestCloseCode_CoversEveryReason(t *testing.T) {
 		sessions.PayloadTooLarge: "1002", sessions.MalformedFrame: "1002", sessions.BadWebSocket: "1002",
 		sessions.FrameStalled: "1002", sessions.NotBinary: "1003", sessions.ExtensionRemoved: "1008",
 		sessions.MessageTooBig: "1009", sessions.Internal: "1011",
-		sessions.SlowReader: "cut", sessions.GhostRetired: "cut",
+		sessions.SlowReader: "cut", sessions.PeerTimeout: "cut",
 	}
 	for reason := sessions.Finished; reason < sessions.Internal; reason++ {
 		want[reason] = "1011" // never used here: the reasons of the Nova protocol
 	}
 	for _, reason := range sessions.Reasons() {
 		got := "cut"
-		if code, goodbye := closeCode(reason); goodbye {
-			got = fmt.Sprint(code)
+		if code := closeCode(reason); code != (wsconn.CloseCode{}) {
+			got = fmt.Sprint(code.Code)
 		}
 		if got != want[reason] {
 			t.Errorf("%v closes with %s, want %s", reason, got, want[reason])

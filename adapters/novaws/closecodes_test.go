@@ -3,6 +3,7 @@ package novaws
 import (
 	"testing"
 
+	"plexus/adapters/wsconn"
 	"plexus/domain/sessions"
 )
 
@@ -10,10 +11,12 @@ import (
 // is a cut.
 func TestCloseCodes_OfEveryReason(t *testing.T) {
 	const rejected = "client protocol rejected"
-	same := func(code int, reason string) [2]closing { return [2]closing{{code, reason}, {code, reason}} }
-	fault := [2]closing{{4003, rejected}, {1002, rejected}}
-	foreign := same(1011, "")                     // of the other protocol: a bug here
-	table := map[sessions.CloseReason][2]closing{ // legacy, personal
+	same := func(code int, reason string) [2]wsconn.CloseCode {
+		return [2]wsconn.CloseCode{{Code: code, Reason: reason}, {Code: code, Reason: reason}}
+	}
+	fault := [2]wsconn.CloseCode{{Code: 4003, Reason: rejected}, {Code: 1002, Reason: rejected}}
+	foreign := same(1011, "")                              // of the other protocol: a bug here
+	table := map[sessions.CloseReason][2]wsconn.CloseCode{ // legacy, personal
 		sessions.ClientGone: same(1000, ""), sessions.Finished: same(1000, ""),
 		sessions.Shutdown:    same(1001, "shutdown"),
 		sessions.InvalidUTF8: same(1007, ""), sessions.MessageTooBig: same(1009, ""),
@@ -27,8 +30,8 @@ func TestCloseCodes_OfEveryReason(t *testing.T) {
 		sessions.RequiredFrameLost: same(4008, "refresh connection"),
 		sessions.ConcurrentClient:  same(4009, "client busy"), sessions.VoiceConflict: same(4009, "client busy"),
 		sessions.ProtocolFault: fault, sessions.InputOverflow: fault, sessions.FrameStalled: fault,
-		sessions.GhostRetired: same(0, ""), sessions.WriteFailed: same(0, ""), sessions.SlowReader: same(0, ""),
-		sessions.Crowded: same(0, ""), sessions.PairingOverLimit: same(0, ""),
+		sessions.PeerTimeout: same(0, ""), sessions.WriteFailed: same(0, ""), sessions.SlowReader: same(0, ""),
+		sessions.EvictedBeforeHello: same(0, ""), sessions.PairingOverLimit: same(0, ""),
 		sessions.Internal:     same(1011, ""),
 		sessions.InvalidMagic: foreign, sessions.UnsupportedVersion: foreign, sessions.UnknownMessageType: foreign,
 		sessions.PayloadTooLarge: foreign, sessions.MalformedFrame: foreign, sessions.NotBinary: foreign,
@@ -44,11 +47,11 @@ func TestCloseCodes_OfEveryReason(t *testing.T) {
 			continue
 		}
 		for column, personal := range []bool{false, true} {
-			got := closingOf(reason, personal)
+			got := closeCode(reason, personal)
 			if got != wanted[column] {
 				t.Errorf("%v, personal %v: %+v, want %+v", reason, personal, got, wanted[column])
 			}
-			if personal && got.code == 4003 && !erasing[reason] {
+			if personal && got.Code == 4003 && !erasing[reason] {
 				t.Errorf("%v would make a personal client forget its credentials", reason)
 			}
 		}

@@ -1,0 +1,185 @@
+package novaws
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"plexus/adapters/wsconn"
+	"plexus/domain/nova"
+	"plexus/domain/playback"
+	"plexus/domain/sessions"
+)
+
+// sender is the way of messages to one client: anybody may send, and the Writer
+// writes what is in the outbox. It also knows when the personal state is due.
+type sender struct {
+	log            *slog.Logger
+	writer         *wsconn.Writer
+	keepAlive      *wsconn.KeepAlive
+	snapshotSignal chan struct{} // to who composes states: stateDue may say something else
+
+	// The Writer's alone.
+	writing frame
+	began   time.Time
+
+	mu          sync.Mutex // the send lock
+	box         *outbox
+	states      sessions.Coalescer // of the personal state
+	unconfirmed int                // large bodies that left and may not have arrived
+	ended       bool
+}
+
+func newSender(ctx context.Context, socket *wsconn.Socket, interval time.Duration, log *slog.Logger) *sender {
+	o := &sender{log: log, snapshotSignal: make(chan struct{}, 1), keepAlive: wsconn.NewKeepAlive(ctx, socket, interval, wsconn.SlowestLink)}
+	o.writer = wsconn.NewWriter(o, func(f wsconn.Frame) error { return socket.Write(f.Buffer.B, f.Text) }, socket.CloseNow, o.keepAlive)
+	o.box = newOutbox(false, o.writer.Wake)
+	return o
+}
+
+// admit lets frames in, those of the personal extension where it was granted.
+// fence is what the process has told clients to drop.
+func (o *sender) admit(fence playback.Fence, personal bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.box.personal = personal
+	o.box.admit(fence)
+}
+
+// send queues m. A reason other than 0 ends the connection.
+func (o *sender) send(m nova.Message) sessions.CloseReason {
+	f, ok := describe(m)
+	switch {
+	case !ok:
+		return sessions.Internal
+	case f.kind.extension() && !o.extended():
+		return 0
+	}
+	b := wsconn.GetBuffer()
+	text, err := nova.Append(b.B, m)
+	if err != nil { // our bug: what cannot be said is dropped, and disturbs nobody
+		b.Put()
+		o.log.Error("a message could not be encoded", "type", m.Type(), "error", err)
+		return 0
+	}
+	if private := bodyOf(m); len(private) > len(text) { // decision K13: the last resort
+		o.log.Warn("a personal message was too large and goes without its body", "type", m.Type(), "bytes", len(private))
+		f.snapshot = f.kind == kindPersonalState // of a state, the revision has gone; of a result, nothing
+	}
+	b.B = text
+	f.buffer = b
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	news := !f.snapshot || o.states.Told(f.revision)
+	if o.ended || f.kind == kindPersonalState && !news {
+		b.Put()
+		return 0
+	}
+	switch o.box.push(f) {
+	case refused:
+		o.log.Error("a message is out of place or too large", "type", m.Type())
+	case queueFull:
+		return sessions.RequiredFrameLost
+	case overBudget:
+		return sessions.OutputBudget
+	}
+	return 0
+}
+
+// bodyOf gives the part of a personal message that it can go without.
+func bodyOf(m nova.Message) []byte {
+	switch m := m.(type) {
+	case nova.PersonalState:
+		return m.Frame
+	case nova.PersonalResult:
+		return m.Data
+	}
+	return nil
+}
+
+// extended reports whether the client has the personal extension.
+func (o *sender) extended() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.box.personal
+}
+
+// changed notes that the personal state has this revision.
+func (o *sender) changed(revision uint64, now time.Time) {
+	o.mu.Lock()
+	o.states.Changed(revision, now)
+	o.mu.Unlock()
+	wsconn.Signal(o.snapshotSignal)
+}
+
+// stateDue reports whether the personal state is to be composed now. Else wait is
+// how long until then, or 0 for until the next snapshotSignal: on a slow link nothing is composed
+// while a body is still on its way, here or in a buffer beyond, so that one at most
+// is there and the next is as new as it can be.
+func (o *sender) stateDue(now time.Time) (compose bool, wait time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	due := o.states.Due()
+	switch {
+	case o.ended, due.IsZero(), o.box.holdsBody(), o.unconfirmed > 0:
+		return false, 0
+	case o.states.Take(now):
+		return true, 0
+	}
+	return false, due.Sub(now)
+}
+
+// Next gives the Writer the next frame (wsconn.Queue).
+func (o *sender) Next() (wsconn.Frame, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	f, ok := o.box.next()
+	o.writing, o.began = f, time.Now()
+	return wsconn.Frame{Buffer: f.buffer, Text: f.kind != kindAudio}, ok
+}
+
+// Written takes the frame back (wsconn.Queue).
+func (o *sender) Written(_ wsconn.Frame, err error) {
+	body, size := o.writing.kind.body(), len(o.writing.buffer.B)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err == nil && body && size > largeBody && time.Since(o.began) < quickWrite {
+		o.confirmDelivery(size)
+	}
+	o.box.written(o.writing)
+	if body {
+		wsconn.Signal(o.snapshotSignal)
+	}
+}
+
+// end takes nothing more, and stops the writer with or without what is queued.
+func (o *sender) end(flush bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ended = true
+	if !flush {
+		o.box.release()
+	}
+	o.writer.Stop(closeLimit)
+}
+
+// A body of more than largeBody bytes that took less than quickWrite may lie in a
+// buffer. One that took longer has met a link that holds the writer back by itself.
+const (
+	largeBody  = 64 << 10
+	quickWrite = time.Second
+)
+
+// confirmDelivery pings behind a large body: once the pong is there, or the time
+// for size bytes on the slowest link is over, the client has the body, and another
+// may follow. mu is held.
+func (o *sender) confirmDelivery(size int) {
+	o.unconfirmed++
+	o.keepAlive.Ping(time.Duration(size)*time.Second/wsconn.SlowestLink, func() {
+		o.mu.Lock()
+		o.unconfirmed--
+		o.mu.Unlock()
+		wsconn.Signal(o.snapshotSignal)
+	})
+}

@@ -1,0 +1,41 @@
+package wsconn
+
+import (
+	"errors"
+
+	"plexus/domain/sessions"
+)
+
+// CloseCode is how a connection ends on the wire. The zero value closes it
+// without a close frame; the peer then sees 1006. Which code a reason has is in
+// one table of each listener: closecodes.go.
+type CloseCode struct {
+	Code   int
+	Reason string // fixed words of at most 123 bytes
+}
+
+// ReadFailed is why a connection ends whose read has failed with err.
+func ReadFailed(err error) sessions.CloseReason {
+	switch FaultOf(err) {
+	case TooBig:
+		return sessions.MessageTooBig
+	case TimedOut:
+		return sessions.FrameStalled
+	case NotTaken:
+		return sessions.SlowReader
+	case BrokenRule:
+		return sessions.BadWebSocket
+	}
+	return sessions.ClientGone
+}
+
+// WriteFailed is why a connection ends whose Writer has failed with err.
+func WriteFailed(err error) sessions.CloseReason {
+	switch {
+	case errors.Is(err, ErrPeerTimeout):
+		return sessions.PeerTimeout
+	case FaultOf(err) == TimedOut:
+		return sessions.SlowReader
+	}
+	return sessions.WriteFailed
+}
