@@ -5,8 +5,11 @@ package qr
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/makiuchi-d/gozxing"
+	"github.com/makiuchi-d/gozxing/qrcode/decoder"
 	qrcode "github.com/skip2/go-qrcode"
 )
 
@@ -33,6 +36,40 @@ func Encode(text string) (Matrix, error) {
 		return nil, fmt.Errorf("encode a QR code of %d bytes: %w", len(text), err)
 	}
 	return Matrix(code.Bitmap()), nil
+}
+
+// ErrMatrix is what Read answers for modules that are no sound code. The error
+// that wraps it says what is wrong, and nothing of the text.
+var ErrMatrix = errors.New("qr: the matrix is not a sound code")
+
+// Read gives back the text of a matrix that Encode has made. Another library than
+// the one that drew it reads it, so the two have to agree. That library corrects
+// errors as a phone does; Read does not: every module has to be as Encode draws
+// it for the text. Every error is ErrMatrix.
+func Read(m Matrix) (string, error) {
+	size := len(m) - 2*QuietZone
+	var symbol [][]bool
+	for y, row := range m {
+		if len(row) != len(m) {
+			return "", fmt.Errorf("%w: row %d has %d modules of %d", ErrMatrix, y, len(row), len(m))
+		}
+		if y >= QuietZone && y < QuietZone+size {
+			symbol = append(symbol, row[QuietZone:QuietZone+size])
+		}
+	}
+	if size <= 0 {
+		return "", fmt.Errorf("%w: there is nothing but a quiet zone", ErrMatrix)
+	}
+	hints := map[gozxing.DecodeHintType]any{gozxing.DecodeHintType_CHARACTER_SET: "UTF-8"}
+	read, err := decoder.NewDecoder().DecodeBoolMap(symbol, hints)
+	if err != nil {
+		return "", fmt.Errorf("%w: no text can be read", ErrMatrix)
+	}
+	again, err := Encode(read.GetText())
+	if err != nil || !slices.EqualFunc(m, again, slices.Equal) {
+		return "", fmt.Errorf("%w: some modules are wrong", ErrMatrix)
+	}
+	return read.GetText(), nil
 }
 
 // Terminal draws m with half blocks, two rows of modules to a line. A terminal

@@ -112,7 +112,7 @@ func table() []row {
 		{"adapters/desktopws", []string{"domain/...", "ports", "adapters/httpguard", "adapters/wsconn"}, anything, nil,
 			driving + ", which it needs for the page's WebSocket"},
 		{"adapters/tailscale", nil, anything, nil, "a tool of the machine is asked in its own words; nothing of the core is needed for that"},
-		{"adapters/qr", nil, anything, []string{"github.com/skip2/go-qrcode"}, "a drawing of a text knows nothing of what the text is for"},
+		{"adapters/qr", nil, anything, []string{"github.com/skip2/go-qrcode", "github.com/makiuchi-d/gozxing"}, "a drawing of a text knows nothing of what the text is for; one library draws, the other reads back"},
 		{"web", nil, anything, []string{templates}, "a view draws the values it is given and knows nothing of the host"},
 		{"web/stories", []string{"web", "adapters/qr"}, anything, []string{templates}, "canned pages show a real code"},
 		{"sql", nil, []string{"embed"}, nil, "migrations are data"},
