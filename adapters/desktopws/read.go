@@ -11,7 +11,7 @@ import (
 
 // read fills the lanes until the socket or a rule ends it.
 func (c *session) read() {
-	defer c.guard("a frame")
+	defer c.recoverPanic("a frame")
 	for {
 		binary, body, err := c.socket.Next()
 		if err != nil {
@@ -24,15 +24,15 @@ func (c *session) read() {
 			return
 		}
 		c.socket.MessageDone()
-		if reason := c.sort(binary, text); reason != 0 {
+		if reason := c.dispatch(binary, text); reason != 0 {
 			c.Close(reason)
 			return
 		}
 	}
 }
 
-// sort puts one frame into its lane. A reason other than 0 ends the socket.
-func (c *session) sort(binary bool, text []byte) sessions.CloseReason {
+// dispatch puts one frame into its lane. A reason other than 0 ends the socket.
+func (c *session) dispatch(binary bool, text []byte) sessions.CloseReason {
 	switch {
 	case binary:
 		return sessions.ProtocolFault

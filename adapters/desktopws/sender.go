@@ -39,47 +39,47 @@ type sender struct {
 }
 
 func newSender(ctx context.Context, socket *wsconn.Socket, interval time.Duration, log *slog.Logger) *sender {
-	o := &sender{log: log}
-	o.writer = wsconn.NewWriter(o, func(f wsconn.Frame) error { return socket.Write(f.Buffer.B, f.Text) }, socket.CloseNow,
+	s := &sender{log: log}
+	s.writer = wsconn.NewWriter(s, func(f wsconn.Frame) error { return socket.Write(f.Buffer.B, f.Text) }, socket.CloseNow,
 		wsconn.NewKeepAlive(ctx, socket, interval, 0))
-	return o
+	return s
 }
 
 // send queues m. A reason other than 0 ends the socket.
-func (o *sender) send(m nova.Message) sessions.CloseReason {
+func (s *sender) send(m nova.Message) sessions.CloseReason {
 	b := wsconn.GetBuffer()
 	text, err := nova.AppendDesktop(b.B, m)
 	if err != nil { // our bug: what cannot be said is dropped, and disturbs nobody
 		b.Put()
-		o.log.Error("a message could not be encoded", "type", m.Type(), "error", err)
+		s.log.Error("a message could not be encoded", "type", m.Type(), "error", err)
 		return 0
 	}
 	b.B = text
 	key := keyOf(m)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.ended {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
 		b.Put()
 		return 0
 	}
-	if i := slices.IndexFunc(o.waiting, func(f frame) bool { return key != "" && f.key == key }); i >= 0 {
-		o.take(i).Put()
+	if i := slices.IndexFunc(s.waiting, func(f frame) bool { return key != "" && f.key == key }); i >= 0 {
+		s.take(i).Put()
 	}
-	if len(o.waiting) >= maxWaitingFrames || o.bytes+len(text) > maxWaitingBytes {
+	if len(s.waiting) >= maxWaitingFrames || s.bytes+len(text) > maxWaitingBytes {
 		b.Put()
 		return sessions.OutputBudget
 	}
-	o.waiting = append(o.waiting, frame{key, b})
-	o.bytes += len(text)
-	o.writer.Wake()
+	s.waiting = append(s.waiting, frame{key, b})
+	s.bytes += len(text)
+	s.writer.Wake()
 	return 0
 }
 
 // take removes the frame at i. mu is held.
-func (o *sender) take(i int) *wsconn.Buffer {
-	b := o.waiting[i].buffer
-	o.waiting = slices.Delete(o.waiting, i, i+1)
-	o.bytes -= len(b.B)
+func (s *sender) take(i int) *wsconn.Buffer {
+	b := s.waiting[i].buffer
+	s.waiting = slices.Delete(s.waiting, i, i+1)
+	s.bytes -= len(b.B)
 	return b
 }
 
@@ -98,25 +98,25 @@ func keyOf(m nova.Message) string {
 }
 
 // Next gives the Writer the next frame (wsconn.Queue).
-func (o *sender) Next() (f wsconn.Frame, ok bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.waiting) == 0 {
+func (s *sender) Next() (f wsconn.Frame, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.waiting) == 0 {
 		return f, false
 	}
-	return wsconn.Frame{Buffer: o.take(0), Text: true}, true
+	return wsconn.Frame{Buffer: s.take(0), Text: true}, true
 }
 
 // Written takes the frame back (wsconn.Queue).
-func (o *sender) Written(f wsconn.Frame, _ error) { f.Buffer.Put() }
+func (s *sender) Written(f wsconn.Frame, _ error) { f.Buffer.Put() }
 
 // end takes nothing more, and stops the writer with or without what is queued.
-func (o *sender) end(flush bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.ended = true
-	for !flush && len(o.waiting) > 0 {
-		o.take(0).Put()
+func (s *sender) end(flush bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	for !flush && len(s.waiting) > 0 {
+		s.take(0).Put()
 	}
-	o.writer.Stop(closeLimit)
+	s.writer.Stop(closeLimit)
 }

@@ -65,9 +65,9 @@ func New(config Config) *Server {
 }
 
 // Serve answers one request, whose Host and session the caller has judged. It
-// returns at once; over then runs beside the socket: it waits until the session
-// has ended, and returns false when ctx ends first.
-func (s *Server) Serve(w http.ResponseWriter, r *http.Request, over func(ctx context.Context) bool) {
+// returns at once; signedOut then runs beside the socket: it waits until the session
+// of the page has ended, and returns false when ctx ends first.
+func (s *Server) Serve(w http.ResponseWriter, r *http.Request, signedOut func(ctx context.Context) bool) {
 	if !wsconn.IsUpgrade(r) {
 		w.Header().Set("Upgrade", "websocket")
 		w.Header().Set("Sec-WebSocket-Version", "13")
@@ -92,7 +92,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, over func(ctx con
 	}
 	// A goroutine of its own lets net/http's request go; the tracker, which Shutdown
 	// waits for, has its place already.
-	go s.run(socket, over)
+	go s.run(socket, signedOut)
 }
 
 // Shutdown refuses new sockets, ends the others with 1001 and waits for them, or

@@ -19,7 +19,8 @@ import (
 const laneFrames = 32
 
 // session is one socket: a reader, a writer, two lanes that hand controls to the
-// host, and a teller of changes. It is the ports.PersonalLink of its endpoint.
+// host, and a goroutine that sends snapshots. It is the ports.PersonalLink of its
+// endpoint.
 //
 // A command waits behind nothing but other commands (P65): texts, which are
 // stored before they are answered, have a lane of their own.
@@ -33,9 +34,9 @@ type session struct {
 	commands chan nova.PersonalCommand
 	texts    chan nova.InputText
 
-	telling   sync.Mutex // guards states, and the order of what tells of one
-	states    sessions.Coalescer
-	announced chan struct{} // states may have another due
+	mu             sync.Mutex // guards states, and the order in which snapshots are queued
+	states         sessions.Coalescer
+	snapshotSignal chan struct{} // states may have another due
 
 	ctx    context.Context // ends with the socket
 	cancel context.CancelFunc
@@ -47,13 +48,13 @@ type session struct {
 }
 
 // run serves one socket to its end.
-func (s *Server) run(socket *wsconn.Socket, over func(context.Context) bool) {
+func (s *Server) run(socket *wsconn.Socket, signedOut func(context.Context) bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	log := s.config.Log.With("connection", s.numbers.Add(1), "transport", "desktop")
 	c := &session{
 		server: s, socket: socket, log: log, ctx: ctx, cancel: cancel, stopped: make(chan struct{}),
 		commands: make(chan nova.PersonalCommand, laneFrames), texts: make(chan nova.InputText, laneFrames),
-		announced: make(chan struct{}, 1), out: newSender(ctx, socket, s.config.KeepAlive, log),
+		snapshotSignal: make(chan struct{}, 1), out: newSender(ctx, socket, s.config.KeepAlive, log),
 	}
 	s.tracker.Add(c)
 	defer s.tracker.Release(c)
@@ -66,11 +67,21 @@ func (s *Server) run(socket *wsconn.Socket, over func(context.Context) bool) {
 	var reading, writing sync.WaitGroup
 	reading.Go(c.read)
 	writing.Go(func() { c.out.writer.Run(func(err error) { c.Close(wsconn.WriteFailed(err)) }) })
-	c.work.Go(c.doCommands)
-	c.work.Go(c.doTexts)
-	c.work.Go(c.tellChanges)
 	c.work.Go(func() {
-		if over(ctx) {
+		deliverAll(c, c.commands, func(m nova.PersonalCommand, err error) {
+			log.Error("a command was not taken", "method", m.Method, "error", err)
+			c.Send(nova.PersonalResult{RequestID: m.RequestID, Error: "unavailable"})
+		})
+	})
+	c.work.Go(func() {
+		deliverAll(c, c.texts, func(m nova.InputText, err error) { // it has a receipt all the same
+			log.Error("a text was not taken", "error", err)
+			c.Send(nova.TextResult{RequestID: m.RequestID, ConversationID: m.ConversationID, Error: nova.SubmissionFailed})
+		})
+	})
+	c.work.Go(c.sendSnapshots)
+	c.work.Go(func() {
+		if signedOut(ctx) {
 			c.Close(sessions.DeviceRevoked)
 		}
 	})
@@ -99,8 +110,8 @@ func (c *session) Close(reason sessions.CloseReason) {
 
 // Send implements ports.PersonalLink. A snapshot in a result counts as told.
 func (c *session) Send(m nova.Message) {
-	c.telling.Lock()
-	defer c.telling.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if result, ok := m.(nova.PersonalResult); ok && result.Revision > 0 {
 		c.states.Told(result.Revision)
 	}
@@ -116,36 +127,33 @@ func (c *session) queue(m nova.Message) {
 
 // Changed implements ports.PersonalLink.
 func (c *session) Changed(revision uint64) {
-	c.telling.Lock()
+	c.mu.Lock()
 	c.states.Changed(revision, time.Now())
-	c.telling.Unlock()
-	select {
-	case c.announced <- struct{}{}:
-	default: // it will look
-	}
+	c.mu.Unlock()
+	wsconn.Signal(c.snapshotSignal)
 }
 
-// tellChanges sends a snapshot for the changes of each window.
-func (c *session) tellChanges() {
-	defer c.guard("a snapshot")
+// sendSnapshots sends a snapshot for the changes of each window.
+func (c *session) sendSnapshots() {
+	defer c.recoverPanic("a snapshot")
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		c.telling.Lock()
+		c.mu.Lock()
 		due := c.states.Due()
-		c.telling.Unlock()
+		c.mu.Unlock()
 		timer.Stop()
 		if !due.IsZero() {
 			timer.Reset(time.Until(due))
 		}
 		select {
-		case <-c.announced:
+		case <-c.snapshotSignal:
 		case now := <-timer.C:
-			c.telling.Lock()
+			c.mu.Lock()
 			ended := c.states.Take(now)
-			c.telling.Unlock()
+			c.mu.Unlock()
 			if ended {
-				c.tellState()
+				c.sendSnapshot()
 			}
 		case <-c.ctx.Done():
 			return
@@ -153,8 +161,8 @@ func (c *session) tellChanges() {
 	}
 }
 
-// tellState sends the snapshot unless the page has it already.
-func (c *session) tellState() {
+// sendSnapshot sends the state unless the page has it already.
+func (c *session) sendSnapshot() {
 	state, err := c.endpoint.Snapshot(c.ctx)
 	if err != nil {
 		if c.ctx.Err() == nil {
@@ -162,22 +170,22 @@ func (c *session) tellState() {
 		}
 		return // the next change tries again
 	}
-	c.telling.Lock()
-	defer c.telling.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.states.Told(state.Revision) {
 		c.queue(state)
 	}
 }
 
-// doCommands hands one command after the other to the host.
-func (c *session) doCommands() {
-	defer c.guard("a command")
+// deliverAll hands the controls of one lane to the host, one after the other.
+// refused answers what the host did not take.
+func deliverAll[C nova.Control](c *session, lane <-chan C, refused func(C, error)) {
+	defer c.recoverPanic("a control")
 	for {
 		select {
-		case m := <-c.commands:
+		case m := <-lane:
 			if err := c.endpoint.Deliver(c.ctx, m); err != nil && c.ctx.Err() == nil {
-				c.log.Error("a command was not taken", "method", m.Method, "error", err)
-				c.Send(nova.PersonalResult{RequestID: m.RequestID, Error: "unavailable"})
+				refused(m, err)
 			}
 		case <-c.ctx.Done():
 			return
@@ -185,25 +193,8 @@ func (c *session) doCommands() {
 	}
 }
 
-// doTexts does the same with what was written. What was not taken has a receipt
-// too.
-func (c *session) doTexts() {
-	defer c.guard("a text")
-	for {
-		select {
-		case m := <-c.texts:
-			if err := c.endpoint.Deliver(c.ctx, m); err != nil && c.ctx.Err() == nil {
-				c.log.Error("a text was not taken", "error", err)
-				c.Send(nova.TextResult{RequestID: m.RequestID, ConversationID: m.ConversationID, Error: nova.SubmissionFailed})
-			}
-		case <-c.ctx.Done():
-			return
-		}
-	}
-}
-
-// guard ends the socket when the host falls over what it was given.
-func (c *session) guard(what string) {
+// recoverPanic ends the socket when the host's code has panicked. Deferred.
+func (c *session) recoverPanic(what string) {
 	p := recover()
 	if p == nil {
 		return
