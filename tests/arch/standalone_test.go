@@ -73,11 +73,13 @@ func TestTheStandaloneCheckRefuses(t *testing.T) {
 	}
 }
 
-var markdownLink = regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
+var markdownLink = regexp.MustCompile(`(?:\]\(|src="|srcset=")([^)#"\s]+)`)
 
-// Links between the documents and to files of the tree must lead somewhere.
+// Links between the documents and to files of the tree must lead somewhere, and
+// docs/screens has no picture that no document shows.
 func TestLinksInDocumentsResolve(t *testing.T) {
 	links := 0
+	shown := map[string]bool{}
 	walk(t, func(name string, text []byte) {
 		if !strings.HasSuffix(name, ".md") {
 			return
@@ -88,6 +90,7 @@ func TestLinksInDocumentsResolve(t *testing.T) {
 			}
 			links++
 			target := path.Join(path.Dir(name), m[1])
+			shown[target] = true
 			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(target))); err != nil {
 				t.Errorf("%s links to %s, which is not there", name, m[1])
 			}
@@ -96,4 +99,9 @@ func TestLinksInDocumentsResolve(t *testing.T) {
 	if links == 0 {
 		t.Error("no link seen in any document")
 	}
+	walk(t, func(name string, _ []byte) {
+		if path.Dir(name) == "docs/screens" && !shown[name] {
+			t.Errorf("no document shows %s", name)
+		}
+	})
 }

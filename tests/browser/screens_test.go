@@ -7,7 +7,15 @@ import (
 	"testing"
 )
 
-var writeScreens = flag.Bool("screens", false, "write the screenshots to docs/screens")
+var screensDir = flag.String("screens", "", "write a picture of every state to this `directory`, which has to exist")
+
+// savePicture writes a picture to the directory of -screens.
+func savePicture(t *testing.T, name string, image []byte) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(*screensDir, name), image, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // TestPanelScreens walks the real side panel through its states. In each, at three
 // widths and in both schemes, text has the contrast of WCAG AA and nothing runs
@@ -129,11 +137,8 @@ func screens(t *testing.T, p *page, state string) {
 	for _, scheme := range []string{"light", "dark"} {
 		p.scheme(scheme)
 		image := p.screenshot()
-		if !*writeScreens {
-			continue
-		}
-		if err := os.WriteFile(filepath.Join("../../docs/screens", name+"-"+scheme+".png"), image, 0o644); err != nil {
-			t.Fatal(err)
+		if *screensDir != "" {
+			savePicture(t, name+"-"+scheme+".png", image)
 		}
 	}
 }

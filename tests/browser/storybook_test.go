@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"image/png"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -60,7 +58,7 @@ func TestStorybookLooks(t *testing.T) {
 				if faults := p.faults(); faults != "" {
 					t.Errorf("%s, %s, %d px wide:\n%s", story.Name, scheme, width, faults)
 				}
-				if *writeScreens && width != 600 {
+				if *screensDir != "" && width != 600 {
 					p.picture(fmt.Sprintf("page-%s-%s-%d.png", story.Name, scheme, width), width)
 				}
 			}
@@ -102,9 +100,7 @@ func (p *page) picture(name string, width int64) {
 	p.window(width, max(int64(height), 400), 1)
 	image := p.screenshot()
 	p.window(width, 800, 1)
-	if err := os.WriteFile(filepath.Join("../../docs/screens", name), image, 0o644); err != nil {
-		p.t.Fatal(err)
-	}
+	savePicture(p.t, name, image)
 }
 
 // TestPairingCodeReadsFromTheScreen takes pictures of the pairing page and reads
