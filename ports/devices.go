@@ -17,21 +17,16 @@ import (
 // RemoveDevice deletes one; unknown is ErrDeviceUnknown. Devices lists in the
 // order they were added, without hashes. TouchDevice notes that the device was
 // connected at a time: LastSeenAt never moves back, FirstConnectedAt is set
-// once; unknown is ErrDeviceUnknown. Times are kept to the millisecond.
+// once; unknown is ErrDeviceUnknown. FindDevice compares the hash with those of
+// all devices in constant time and sees every removal that has returned; unknown
+// is ErrDeviceUnknown. DeviceHash gives the hash of one device's token, for the
+// list of revocations; unknown is ErrDeviceUnknown. Times are kept to the
+// millisecond.
 type DeviceRegistry interface {
 	AddDevice(ctx context.Context, d pairing.Device, hash pairing.TokenHash) error
 	RemoveDevice(ctx context.Context, id pairing.DeviceID) error
 	Devices(ctx context.Context) ([]pairing.Device, error)
 	TouchDevice(ctx context.Context, id pairing.DeviceID, at time.Time) error
-}
-
-// DeviceFinder looks into the same registry by hash and for one.
-//
-// FindDevice compares the hash with those of all devices in constant time and
-// sees every removal that has returned; unknown is ErrDeviceUnknown. DeviceHash
-// gives the hash of one device's token, for the list of revocations; unknown is
-// ErrDeviceUnknown.
-type DeviceFinder interface {
 	FindDevice(ctx context.Context, hash pairing.TokenHash) (pairing.Device, error)
 	DeviceHash(ctx context.Context, id pairing.DeviceID) (pairing.TokenHash, error)
 }

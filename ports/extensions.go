@@ -7,7 +7,7 @@ import (
 	"plexus/domain/admission"
 )
 
-// ExtensionRegistry keeps who has knocked and what the owner decided. Every
+// ExtensionRegistry keeps who has tried to connect and what the owner decided. Every
 // change is durable before it returns.
 //
 // FindExtension looks up one origin and key; an unknown pair is

@@ -37,7 +37,7 @@ func phones(t *testing.T) *devices.Service {
 	t.Helper()
 	store := memory.NewDevices()
 	c, err := devices.New(t.Context(), devices.Deps{
-		Devices: store, Finder: store, Revoked: memory.NewRevocations(), Settings: memory.NewSettings(),
+		Devices: store, Revoked: memory.NewRevocations(), Settings: memory.NewSettings(),
 		Random: &counting{}, Now: time.Now, Log: quiet(),
 	}, devices.Options{Master: secret.New("master").Hash()})
 	if err != nil {

@@ -67,7 +67,7 @@ func newStage(t *testing.T, change ...func(*devices.Options)) *stage {
 	}
 	var err error
 	st.clients, err = devices.New(t.Context(), devices.Deps{
-		Devices: st.devices, Finder: st.devices, Revoked: memory.NewRevocations(), Settings: memory.NewSettings(),
+		Devices: st.devices, Revoked: memory.NewRevocations(), Settings: memory.NewSettings(),
 		Random: rand.Reader, Now: st.clock, Log: logger,
 	}, opts)
 	if err != nil {

@@ -21,10 +21,7 @@ type deviceRow struct {
 	hash   pairing.TokenHash
 }
 
-var (
-	_ ports.DeviceRegistry = (*Devices)(nil)
-	_ ports.DeviceFinder   = (*Devices)(nil)
-)
+var _ ports.DeviceRegistry = (*Devices)(nil)
 
 // NewDevices gives an empty registry.
 func NewDevices() *Devices { return &Devices{} }
@@ -69,7 +66,7 @@ func (d *Devices) Devices(ctx context.Context) (list []pairing.Device, err error
 	return list, err
 }
 
-// FindDevice implements ports.DeviceFinder.
+// FindDevice implements ports.DeviceRegistry.
 func (d *Devices) FindDevice(ctx context.Context, hash pairing.TokenHash) (found pairing.Device, err error) {
 	err = d.locked(ctx, func() error {
 		known := false
@@ -86,7 +83,7 @@ func (d *Devices) FindDevice(ctx context.Context, hash pairing.TokenHash) (found
 	return found, err
 }
 
-// DeviceHash implements ports.DeviceFinder.
+// DeviceHash implements ports.DeviceRegistry.
 func (d *Devices) DeviceHash(ctx context.Context, id pairing.DeviceID) (hash pairing.TokenHash, err error) {
 	err = d.withRow(ctx, id, func(i int) { hash = d.rows[i].hash })
 	return hash, err

@@ -1,6 +1,6 @@
 // Package memory holds working stores without a disk, and scripted stand-ins
-// for the services that the core calls. Unit tests use both; the private host
-// of `plexus bench` uses the scripted ones, so they allocate next to nothing.
+// for the services that the core calls. They serve tests and are not part of the
+// program.
 package memory
 
 import (

@@ -18,7 +18,7 @@ func TestPages_Contract(t *testing.T) {
 }
 
 func TestDevices_Contract(t *testing.T) {
-	portstest.Devices(t, func(*testing.T) portstest.DeviceStore { return NewDevices() })
+	portstest.Devices(t, func(*testing.T) ports.DeviceRegistry { return NewDevices() })
 }
 
 func TestRevocations_Contract(t *testing.T) {

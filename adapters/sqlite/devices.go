@@ -15,10 +15,7 @@ import (
 // Devices is the registry of paired devices. Times are kept to the millisecond.
 type Devices struct{ writer, reader *sql.DB }
 
-var (
-	_ ports.DeviceRegistry = (*Devices)(nil)
-	_ ports.DeviceFinder   = (*Devices)(nil)
-)
+var _ ports.DeviceRegistry = (*Devices)(nil)
 
 // BindingError says that the devices were paired under another master token.
 // Nothing was touched.
@@ -134,7 +131,7 @@ func (d *Devices) Devices(ctx context.Context) ([]pairing.Device, error) {
 	return list, nil
 }
 
-// FindDevice implements ports.DeviceFinder. Every hash is compared, whether one
+// FindDevice implements ports.DeviceRegistry. Every hash is compared, whether one
 // has matched or not.
 func (d *Devices) FindDevice(ctx context.Context, hash pairing.TokenHash) (pairing.Device, error) {
 	var found pairing.Device
@@ -149,7 +146,7 @@ func (d *Devices) FindDevice(ctx context.Context, hash pairing.TokenHash) (pairi
 	return found, err
 }
 
-// DeviceHash implements ports.DeviceFinder.
+// DeviceHash implements ports.DeviceRegistry.
 func (d *Devices) DeviceHash(ctx context.Context, id pairing.DeviceID) (pairing.TokenHash, error) {
 	var hash []byte
 	err := d.reader.QueryRowContext(ctx, "SELECT token_hash FROM devices WHERE id = ?", id[:]).Scan(&hash)

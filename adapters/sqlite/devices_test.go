@@ -28,7 +28,7 @@ func testMaster(n byte) pairing.MasterToken { return pairing.NewMasterToken([16]
 func clientsOf(t *testing.T, s *Store) *devices.Service {
 	t.Helper()
 	c, err := devices.New(t.Context(), devices.Deps{
-		Devices: s.Devices(), Finder: s.Devices(), Revoked: memory.NewRevocations(), Settings: s.Settings(),
+		Devices: s.Devices(), Revoked: memory.NewRevocations(), Settings: s.Settings(),
 		Random: rand.NewChaCha8([32]byte{1}), Now: portstest.NewClock().Now, Log: slog.New(slog.DiscardHandler),
 	}, devices.Options{Master: testMaster(1).Hash()})
 	if err != nil {

@@ -52,7 +52,7 @@ func TestPages_Contract(t *testing.T) {
 }
 
 func TestDevices_Contract(t *testing.T) {
-	portstest.Devices(t, func(t *testing.T) portstest.DeviceStore { return openAt(t, tempPath(t)).Devices() })
+	portstest.Devices(t, func(t *testing.T) ports.DeviceRegistry { return openAt(t, tempPath(t)).Devices() })
 }
 
 func TestSettings_Contract(t *testing.T) {

@@ -45,7 +45,7 @@ func databaseAdvice(err error) string {
 
 func newClients(ctx context.Context, cfg config.Config, store *store, dataDir string, log *slog.Logger) (*devices.Service, error) {
 	clients, err := devices.New(ctx, devices.Deps{
-		Devices: store.Devices(), Finder: store.Devices(), Revoked: hostfiles.NewRevoked(dataDir),
+		Devices: store.Devices(), Revoked: hostfiles.NewRevoked(dataDir),
 		Settings: store.Settings(), Random: rand.Reader, Now: time.Now, Log: log,
 	}, devices.Options{Master: store.master, PublicURL: cfg.PublicURL, LegacyExpiry: cfg.Pairing.LegacyExpiry})
 	if err != nil {

@@ -12,15 +12,9 @@ import (
 	"plexus/ports"
 )
 
-// DeviceStore is both ports of the registry of devices.
-type DeviceStore interface {
-	ports.DeviceRegistry
-	ports.DeviceFinder
-}
-
-// Devices runs the contracts of ports.DeviceRegistry and ports.DeviceFinder.
-// build gives an empty registry and cleans up by t.Cleanup.
-func Devices(t *testing.T, build func(t *testing.T) DeviceStore) {
+// Devices runs the contract of ports.DeviceRegistry. build gives an empty
+// registry and cleans up by t.Cleanup.
+func Devices(t *testing.T, build func(t *testing.T) ports.DeviceRegistry) {
 	t.Helper()
 	t.Run("add, list, find", func(t *testing.T) { addAndFind(t, build(t)) })
 	t.Run("remove", func(t *testing.T) { removeDevice(t, build(t)) })
@@ -38,7 +32,7 @@ func NewDevice(n byte) (pairing.Device, pairing.TokenHash) {
 	return d, pairing.NewDeviceToken([16]byte{15: n}).Hash()
 }
 
-func addDevice(t *testing.T, r DeviceStore, n byte) pairing.Device {
+func addDevice(t *testing.T, r ports.DeviceRegistry, n byte) pairing.Device {
 	t.Helper()
 	d, hash := NewDevice(n)
 	if err := r.AddDevice(t.Context(), d, hash); err != nil {
@@ -47,7 +41,7 @@ func addDevice(t *testing.T, r DeviceStore, n byte) pairing.Device {
 	return d
 }
 
-func listDevices(t *testing.T, r DeviceStore) []pairing.Device {
+func listDevices(t *testing.T, r ports.DeviceRegistry) []pairing.Device {
 	t.Helper()
 	list, err := r.Devices(t.Context())
 	if err != nil {
@@ -62,7 +56,7 @@ func sameDevice(a, b pairing.Device) bool {
 	return same && a.ID == b.ID && a.Name == b.Name && a.NeverConnected() == b.NeverConnected()
 }
 
-func addAndFind(t *testing.T, r DeviceStore) {
+func addAndFind(t *testing.T, r ports.DeviceRegistry) {
 	if list := listDevices(t, r); len(list) != 0 {
 		t.Fatalf("an empty registry lists %d", len(list))
 	}
@@ -89,7 +83,7 @@ func addAndFind(t *testing.T, r DeviceStore) {
 	}
 }
 
-func removeDevice(t *testing.T, r DeviceStore) {
+func removeDevice(t *testing.T, r ports.DeviceRegistry) {
 	kept, gone := addDevice(t, r, 1), addDevice(t, r, 2)
 	if err := r.RemoveDevice(t.Context(), gone.ID); err != nil {
 		t.Fatalf("remove: %v", err)
@@ -108,7 +102,7 @@ func removeDevice(t *testing.T, r DeviceStore) {
 	}
 }
 
-func touchDevice(t *testing.T, r DeviceStore) {
+func touchDevice(t *testing.T, r ports.DeviceRegistry) {
 	d := addDevice(t, r, 1)
 	at := knockTime()
 	for _, step := range []struct{ at, last time.Duration }{{time.Hour, time.Hour}, {3 * time.Hour, 3 * time.Hour}, {2 * time.Hour, 3 * time.Hour}} {
@@ -126,7 +120,7 @@ func touchDevice(t *testing.T, r DeviceStore) {
 	}
 }
 
-func deviceLimit(t *testing.T, r DeviceStore) {
+func deviceLimit(t *testing.T, r ports.DeviceRegistry) {
 	const tries = pairing.MaxDevices + 8
 	var wg sync.WaitGroup
 	errs := make([]error, tries)
@@ -156,7 +150,7 @@ func deviceLimit(t *testing.T, r DeviceStore) {
 	addDevice(t, r, 200)
 }
 
-func deviceContext(t *testing.T, r DeviceStore) {
+func deviceContext(t *testing.T, r ports.DeviceRegistry) {
 	ctx := endedContext(t)
 	d, hash := NewDevice(1)
 	if err := r.AddDevice(ctx, d, hash); err == nil {

@@ -121,8 +121,11 @@ func table() []row {
 	}
 }
 
+// testOnly are the packages that serve tests: nothing that ships imports them.
+var testOnly = []string{"ports/portstest", "adapters/memory", "adapters/wsconn/wstest"}
+
 // testExtras may be imported by any test file on top of its folder's row.
-var testExtras = []string{"domain/...", "ports", "ports/portstest", "adapters/memory", "adapters/wsconn/wstest", "web/stories"}
+var testExtras = slices.Concat([]string{"domain/...", "ports", "web/stories"}, testOnly)
 
 // testThird are the third-party modules of test files: one finds leaked
 // goroutines, the other reads QR codes back.
@@ -166,6 +169,9 @@ func checkImports(f folder, rows []row) []string {
 // allowed decides on one import.
 func allowed(r row, dir, imported string, test bool) bool {
 	if own, ok := strings.CutPrefix(imported, module+"/"); ok {
+		if anyMatches(testOnly, own) && !test && !matches("tests/...", dir) {
+			return false
+		}
 		return anyMatches(r.own, own) || test && (own == dir || anyMatches(testExtras, own))
 	}
 	if first, _, _ := strings.Cut(imported, "/"); !strings.Contains(first, ".") {
@@ -217,6 +223,8 @@ func TestTheImportCheckRefuses(t *testing.T) {
 		{"adapters/searchapi/x.go", "github.com/coder/websocket", "may not import"},
 		{"adapters/searchapi/x_test.go", "go.uber.org/goleak", ""},
 		{"cmd/plexus/x.go", "plexus/adapters/sqlite", ""},
+		{"cmd/plexus/x.go", "plexus/adapters/memory", "may not import"},
+		{"cmd/plexus/x_test.go", "plexus/adapters/memory", ""},
 		{"domain/newroom/x.go", "strings", "no row in"},
 		{"domain/framing/deeper/x.go", "strings", "no row in"},
 	} {

@@ -1,7 +1,6 @@
 package arch
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
 	"slices"
@@ -24,7 +23,6 @@ func purityRules() []rule {
 		{"no clock", "time, roots of contexts and output come in as values, so that edges can be tested", inCore(noClock)},
 		{"no channel in a leaf", "a leaf has no concurrency to coordinate", inCore(noChannel)},
 		{"no global", "state belongs to a value that somebody made", noGlobals},
-		{"small ports", "a port of more than four methods is two ports", smallPorts},
 	}
 }
 
@@ -151,24 +149,6 @@ func noChannel(s source) []string {
 		}
 		return ""
 	})
-}
-
-func smallPorts(f folder) []string {
-	if f.path != "ports" {
-		return nil
-	}
-	return perFile(core, func(s source) []string {
-		return inspect(s, func(n ast.Node) string {
-			spec, ok := n.(*ast.TypeSpec)
-			if !ok {
-				return ""
-			}
-			if i, ok := spec.Type.(*ast.InterfaceType); ok && i.Methods.NumFields() > 4 {
-				return fmt.Sprintf("%s has %d methods", spec.Name.Name, i.Methods.NumFields())
-			}
-			return ""
-		})
-	})(f)
 }
 
 // noGlobals allows, at package level of any code that ships: interface

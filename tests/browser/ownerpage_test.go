@@ -48,7 +48,7 @@ func startOwnerPage(t *testing.T, change ...func(*adminweb.Config)) *ownerPage {
 	}
 	store := memory.NewDevices()
 	clients, err := devices.New(t.Context(), devices.Deps{
-		Devices: store, Finder: store, Revoked: memory.NewRevocations(), Settings: memory.NewSettings(),
+		Devices: store, Revoked: memory.NewRevocations(), Settings: memory.NewSettings(),
 		Random: rand.Reader, Now: time.Now, Log: log,
 	}, devices.Options{Master: secret.New("master").Hash()})
 	if err != nil {

@@ -30,7 +30,7 @@ func serveClients(t *testing.T, f *fixture) (addr string) {
 	log := slog.New(slog.DiscardHandler)
 	store := memory.NewDevices()
 	clients, err := devices.New(t.Context(), devices.Deps{
-		Devices: store, Finder: store, Revoked: memory.NewRevocations(), Settings: memory.NewSettings(),
+		Devices: store, Revoked: memory.NewRevocations(), Settings: memory.NewSettings(),
 		Random: rand.Reader, Now: time.Now, Log: log,
 	}, devices.Options{Master: secret.New(phoneToken).Hash()})
 	if err != nil {

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -133,4 +135,19 @@ func TestResidentOf(t *testing.T) {
 	if got := residentOf("VmRSS: what"); got != 0 {
 		t.Errorf("garbage gave %d", got)
 	}
+}
+
+func TestStream_KeepsItsRateAndEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun, words := time.Now(), 0
+		err := stream(t.Context(), 20_001, steadyRate, func(string) error { words++; return nil })
+		if took := time.Since(begun); err != nil || words != 20_001 || took < 1998*time.Millisecond || took > 2*time.Second {
+			t.Errorf("%d words at 10,000 a second took %v (%v); want 20,001 in 2 s", words, took, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := stream(ctx, 2, 1, func(string) error { cancel(); return nil }); !errors.Is(err, context.Canceled) {
+			t.Errorf("after a cancel: %v", err)
+		}
+	})
 }

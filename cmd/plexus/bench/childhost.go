@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"plexus/adapters/localmodel"
-	"plexus/adapters/memory"
 	"plexus/adapters/nerveuds"
 	"plexus/adapters/nervews"
 	"plexus/adapters/searchapi"
@@ -100,7 +99,7 @@ func hostAll(ctx context.Context, s Setup, tcp, uds net.Listener) (stop func(), 
 		return nil, "", err
 	}
 	registry, err := browsers.New(
-		browsers.Deps{Extensions: memory.NewExtensions(), Token: fixedToken{}, Now: time.Now, Log: log},
+		browsers.Deps{Extensions: noExtensions{}, Token: fixedToken{}, Now: time.Now, Log: log},
 		browsers.Options{TokenHash: admission.HashKey(token)})
 	if err != nil {
 		return nil, "", err
@@ -123,6 +122,10 @@ func hostAll(ctx context.Context, s Setup, tcp, uds net.Listener) (stop func(), 
 		model.Close()
 	}, token, nil
 }
+
+// noExtensions is never asked: every connection of bench comes by token and
+// without an Origin, so no row is looked up.
+type noExtensions struct{ ports.ExtensionRegistry }
 
 // fixedToken: this host lives for one run, its token is never rotated.
 type fixedToken struct{}
@@ -148,16 +151,43 @@ const (
 type switchModel struct{ held ports.Generator }
 
 func (m *switchModel) Generate(ctx context.Context, p ports.Prompt, emit func(string) error) error {
-	piece := []string{"Hello "}
 	switch {
 	case strings.Contains(p.User, askHeld):
 		return m.held.Generate(ctx, p, emit)
 	case strings.Contains(p.User, askSteady):
-		return (&memory.ScriptedModel{Pieces: piece, Count: 1 << 30, Rate: steadyRate}).Generate(ctx, p, emit)
+		return stream(ctx, 1<<30, steadyRate, emit)
 	case strings.Contains(p.User, askFlood):
-		return (&memory.ScriptedModel{Pieces: piece, Count: floodTokens}).Generate(ctx, p, emit)
+		return stream(ctx, floodTokens, 0, emit)
 	}
 	return emit("Hello")
+}
+
+// stream emits one word count times, at rate a second; 0: as fast as emit takes
+// them. A timer for each of 10,000 words a second would cost more than the words,
+// so it sleeps only when it is a millisecond ahead.
+func stream(ctx context.Context, count, rate int, emit func(string) error) error {
+	begun := time.Now()
+	for n := range count {
+		var ahead time.Duration
+		if rate > 0 {
+			ahead = time.Until(begun.Add(time.Duration(n) * time.Second / time.Duration(rate)))
+		}
+		if ahead >= time.Millisecond {
+			timer := time.NewTimer(ahead)
+			select {
+			case <-timer.C:
+			case <-ctx.Done():
+				timer.Stop()
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := emit("Hello "); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // echoAll echoes bytes on both listeners: the floor of every comparison.

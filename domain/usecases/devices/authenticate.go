@@ -31,7 +31,7 @@ func (s *Service) Authenticate(ctx context.Context, token pairing.DeviceToken) (
 	if hash.Equal(s.opts.Master) {
 		return Identity{Master: true, round: round}, nil
 	}
-	device, err := s.deps.Finder.FindDevice(ctx, hash)
+	device, err := s.deps.Devices.FindDevice(ctx, hash)
 	switch {
 	case err == nil:
 		return Identity{Device: device, round: round}, nil
@@ -63,7 +63,7 @@ func (s *Service) noteMistake(ctx context.Context, presented secret.Text, place 
 		s.warn("an invitation code was presented in the place of another secret", "expected", place)
 		return
 	}
-	if device, err := s.deps.Finder.FindDevice(ctx, presented.Hash()); err == nil {
+	if device, err := s.deps.Devices.FindDevice(ctx, presented.Hash()); err == nil {
 		s.warn("a device token was presented in the place of another secret", "expected", place, "device", device.ID.String())
 	}
 }

@@ -50,7 +50,7 @@ func (s *Service) stillKnown(ctx context.Context, who Identity) bool {
 	if who.Master {
 		return true
 	}
-	_, err := s.deps.Finder.DeviceHash(ctx, who.Device.ID)
+	_, err := s.deps.Devices.DeviceHash(ctx, who.Device.ID)
 	if err != nil && !errors.Is(err, ports.ErrDeviceUnknown) && ctx.Err() == nil {
 		s.deps.Log.Error("a device could not be looked up again", "error", err)
 	}

@@ -14,7 +14,7 @@ import (
 // token may stand in the list of revoked ones, so that a restored backup leaves
 // it out; revoking again completes it.
 func (s *Service) Revoke(ctx context.Context, id pairing.DeviceID) error {
-	hash, err := s.deps.Finder.DeviceHash(ctx, id)
+	hash, err := s.deps.Devices.DeviceHash(ctx, id)
 	if err != nil {
 		return fmt.Errorf("revoke device: %w", err)
 	}

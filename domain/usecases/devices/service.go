@@ -20,7 +20,6 @@ import (
 // Deps are what a Service calls out to. New refuses a missing one.
 type Deps struct {
 	Devices  ports.DeviceRegistry
-	Finder   ports.DeviceFinder // the same registry
 	Revoked  ports.RevocationLog
 	Settings ports.Settings
 	Random   io.Reader // source of tokens, codes and IDs
@@ -63,7 +62,7 @@ func New(ctx context.Context, deps Deps, opts Options) (*Service, error) {
 		absent bool
 		name   string
 	}{
-		{deps.Devices == nil || deps.Finder == nil, "device registry"},
+		{deps.Devices == nil, "device registry"},
 		{deps.Revoked == nil, "list of revocations"},
 		{deps.Settings == nil, "settings"},
 		{deps.Random == nil, "random source"},

@@ -130,7 +130,7 @@ func (d *stage) restart(opts Options) {
 	d.t.Helper()
 	opts.Master = d.master.Hash()
 	service, err := New(d.t.Context(), Deps{
-		Devices: d.devices, Finder: d.devices, Revoked: d.revoked, Settings: d.settings,
+		Devices: d.devices, Revoked: d.revoked, Settings: d.settings,
 		Random: rand.NewChaCha8([32]byte{byte(d.now.Unix())}), Now: func() time.Time { return d.now },
 		Log: slog.New(slog.NewTextHandler(&d.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}, opts)
@@ -222,5 +222,4 @@ var errDisk = errors.New("disk full")
 
 var (
 	_ ports.DeviceRegistry = (*faultyDevices)(nil)
-	_ ports.DeviceFinder   = (*faultyDevices)(nil)
 )
