@@ -48,7 +48,7 @@ func (p *pairLink) abandon() {
 }
 
 // runPairing serves one pairing socket: one message in, one answer out. It never
-// touches the client's place.
+// touches the client's slot.
 func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger) {
 	link := &pairLink{socket: socket}
 	link.ctx, link.cancel = context.WithTimeout(context.Background(), pairLimit)

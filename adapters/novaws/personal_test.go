@@ -400,7 +400,7 @@ func TestP79_N82_ARevocationWaitsForNothing(t *testing.T) {
 			return nil
 		}
 		d.leave = func() {
-			if h.s.place.Holder() != 0 {
+			if h.s.slot.Holder() != 0 {
 				t.Error("the place is not free when the desk is told")
 			}
 		}

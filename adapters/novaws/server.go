@@ -86,11 +86,11 @@ type Server struct {
 	numbers atomic.Uint64
 	hosts   atomic.Pointer[httpguard.HostRule] // this machine's own names; nil until it serves
 
-	mu    sync.Mutex
-	place sessions.Place
-	lobby sessions.Lobby
-	open  map[sessions.ConnID]*session
-	pairs int // pairing sockets that are open
+	mu            sync.Mutex
+	slot          sessions.Slot
+	pendingHellos sessions.PendingHellos
+	open          map[sessions.ConnID]*session
+	pairs         int // pairing sockets that are open
 }
 
 // New builds a server; Serve starts it.

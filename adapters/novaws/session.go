@@ -66,7 +66,7 @@ func (s *Server) runClient(socket *wsconn.Socket, peer string, log *slog.Logger)
 	}
 	s.tracker.Add(c)
 	defer s.tracker.Release(c)
-	s.enterLobby(c, peer)
+	s.addPendingHello(c, peer)
 	c.run()
 }
 
@@ -85,8 +85,8 @@ func (c *session) run() {
 	reading.Go(c.readLoop)
 	writing.Go(func() { c.out.writer.Run(func(err error) { c.Close(wsconn.WriteFailed(err)) }) })
 	reason := c.loop()
-	// The place is free before the goodbye, so that a replacement can come at once.
-	c.server.leave(c)
+	// The slot is free before the closing handshake, so that a replacement can come at once.
+	c.server.release(c)
 	c.cancel()
 	c.leave()
 	if c.detach != nil {
@@ -145,7 +145,7 @@ func (c *session) loop() (reason sessions.CloseReason) {
 func (c *session) next(deadline <-chan time.Time) sessions.CloseReason {
 	select {
 	case <-c.stopped: // before what is queued, however much that is
-		return c.perform(c.nova.Stop(c.stopWith))
+		return c.perform(c.nova.End(c.stopWith))
 	default:
 	}
 	if c.inbox.Overflowed() {
@@ -166,9 +166,9 @@ func (c *session) next(deadline <-chan time.Time) sessions.CloseReason {
 	case now := <-deadline:
 		return c.perform(c.nova.Tick(now))
 	case reason := <-c.readEnd:
-		return c.perform(c.nova.Stop(reason))
+		return c.perform(c.nova.End(reason))
 	case <-c.stopped:
-		return c.perform(c.nova.Stop(c.stopWith))
+		return c.perform(c.nova.End(c.stopWith))
 	}
 }
 
@@ -219,7 +219,7 @@ func (c *session) answer(call sessions.Call) (result func(*sessions.Nova) sessio
 	defer func() {
 		if p := recover(); p != nil {
 			c.log.Error("a client's session panicked", "panic", recovery.Describe(p), "stack", string(debug.Stack()))
-			result = func(n *sessions.Nova) sessions.Effects { return n.Stop(sessions.Internal) }
+			result = func(n *sessions.Nova) sessions.Effects { return n.End(sessions.Internal) }
 		}
 	}()
 	switch call := call.(type) {
@@ -229,14 +229,14 @@ func (c *session) answer(call sessions.Call) (result func(*sessions.Nova) sessio
 			c.who = who
 			return n.TokenChecked(verdict)
 		}
-	case sessions.ClaimPlace:
-		given, offer := c.server.claim(c), sessions.Offer{}
-		if given {
+	case sessions.AcquireSlot:
+		acquired, offer := c.server.acquireSlot(c), sessions.Offer{}
+		if acquired {
 			offer = c.offer()
 		}
 		return func(n *sessions.Nova) sessions.Effects {
-			e := n.PlaceClaimed(given, offer)
-			if given {
+			e := n.SlotAcquired(acquired, offer)
+			if acquired {
 				c.out.admit(playback.Fence{}, n.Granted()) // no speech yet that a client could have been told to drop
 			}
 			return e
@@ -247,7 +247,7 @@ func (c *session) answer(call sessions.Call) (result func(*sessions.Nova) sessio
 		err := c.deliver(call.Control)
 		return func(n *sessions.Nova) sessions.Effects { return n.Delivered(err) }
 	}
-	return func(n *sessions.Nova) sessions.Effects { return n.Stop(sessions.Internal) }
+	return func(n *sessions.Nova) sessions.Effects { return n.End(sessions.Internal) }
 }
 
 // authenticate finds out whose token it is. Not being able to is no rejection: a
@@ -270,7 +270,7 @@ func (c *session) authenticate(token secret.Text) (devices.Identity, sessions.To
 func (c *session) admit(n *sessions.Nova, a sessions.Admission) sessions.Effects {
 	detach, ok := c.server.deps.Door.AttachClient(c.ctx, c.who, c)
 	if !ok {
-		return n.Stop(sessions.DeviceRevoked)
+		return n.End(sessions.DeviceRevoked)
 	}
 	c.detach = detach
 	return n.AdmissionDone(c.attach(a), time.Now())

@@ -14,7 +14,7 @@ import (
 const HelloLimit = 3 * time.Second
 
 // Nova is the session of one /client/v1 connection: awaiting hello, ready,
-// retired. Each method takes one event and gives what has to be done. It is a
+// ended. Each method takes one event and gives what has to be done. It is a
 // plain value: the connection's loop owns it, hands it one message at a time, and
 // none while Busy.
 type Nova struct {
@@ -39,10 +39,10 @@ type novaPhase uint8
 const (
 	awaitingHello novaPhase = iota
 	checkingToken
-	claimingPlace
+	acquiringSlot
 	admitting
 	ready
-	retired
+	ended
 )
 
 // NovaIDs names the three lives that a client can tell apart: all UUIDs, all
@@ -80,8 +80,8 @@ type Call interface{ call() }
 // CheckToken asks whose token this is; answered by TokenChecked.
 type CheckToken struct{ Token secret.Text }
 
-// ClaimPlace asks for the one client's place; answered by PlaceClaimed.
-type ClaimPlace struct{}
+// AcquireSlot asks for the one client's slot; answered by SlotAcquired.
+type AcquireSlot struct{}
 
 // Admission attaches the client to the host and publishes its snapshot, in the
 // language that it chose ("" is the host's default); answered by AdmissionDone.
@@ -93,10 +93,10 @@ type Admission struct {
 // Deliver hands a control to the host; answered by Delivered.
 type Deliver struct{ Control nova.Control }
 
-func (CheckToken) call() {}
-func (ClaimPlace) call() {}
-func (Admission) call()  {}
-func (Deliver) call()    {}
+func (CheckToken) call()  {}
+func (AcquireSlot) call() {}
+func (Admission) call()   {}
+func (Deliver) call()     {}
 
 // Busy reports whether a call is out: no message may be handed in.
 func (n *Nova) Busy() bool { return n.busy }
@@ -107,9 +107,6 @@ func (n *Nova) Personal() bool { return n.personal }
 
 // Granted reports whether the client has the personal extension.
 func (n *Nova) Granted() bool { return n.granted }
-
-// Greeted reports whether client.ready was sent.
-func (n *Nova) Greeted() bool { return n.phase == admitting || n.phase == ready }
 
 // Observed gives what this connection has measured so far.
 func (n *Nova) Observed() Observed { return n.observed }
@@ -128,7 +125,7 @@ func (n *Nova) Tick(now time.Time) Effects {
 	case n.Deadline().IsZero() || now.Before(n.Deadline()):
 		return Effects{}
 	case !n.helloBy.IsZero():
-		return n.retire(HelloTimeout)
+		return n.End(HelloTimeout)
 	}
 	ping, ok := n.clock.ping(now)
 	if !ok {
@@ -141,17 +138,17 @@ func (n *Nova) Tick(now time.Time) Effects {
 
 // Overflow: more was received than may wait.
 func (n *Nova) Overflow() Effects {
-	if n.phase < claimingPlace {
-		return n.retire(BadHello)
+	if n.phase < acquiringSlot {
+		return n.End(BadHello)
 	}
-	return n.retire(InputOverflow)
+	return n.End(InputOverflow)
 }
 
 // Text is one text message, valid UTF-8, that came at now.
 func (n *Nova) Text(b []byte, now time.Time) Effects {
 	switch n.phase {
 	case awaitingHello:
-		return n.greet(b)
+		return n.readHello(b)
 	case ready:
 		return n.command(b, now)
 	}
@@ -162,23 +159,23 @@ func (n *Nova) Text(b []byte, now time.Time) Effects {
 func (n *Nova) Binary(b []byte) Effects {
 	switch n.phase {
 	case awaitingHello:
-		return n.retire(BadHello)
+		return n.End(BadHello)
 	case ready:
 		if nova.CheckUplinkPCM(b) != nil {
-			return n.retire(ProtocolFault)
+			return n.End(ProtocolFault)
 		}
 		return Effects{Audio: b}
 	}
 	return Effects{}
 }
 
-func (n *Nova) greet(b []byte) Effects {
+func (n *Nova) readHello(b []byte) Effects {
 	if len(b) > nova.MaxText {
-		return n.retire(BadHello)
+		return n.End(BadHello)
 	}
 	hello, err := nova.DecodeHello(b)
 	if err != nil {
-		return n.retire(BadHello)
+		return n.End(BadHello)
 	}
 	n.hello = hello
 	return n.call(checkingToken, CheckToken{hello.Token})
@@ -204,30 +201,30 @@ func (n *Nova) TokenChecked(verdict TokenVerdict) Effects {
 	switch verdict {
 	case TokenKnown:
 	case TokenUnknown:
-		return n.retire(AuthRejected)
+		return n.End(AuthRejected)
 	default:
-		return n.retire(Internal)
+		return n.End(Internal)
 	}
 	switch n.hello.Fault {
 	case nova.HelloVersion:
-		return n.retire(UnsupportedProtocol)
+		return n.End(UnsupportedProtocol)
 	case nova.HelloMedia:
-		return n.retire(UnsupportedMedia)
+		return n.End(UnsupportedMedia)
 	case nova.HelloLanguage:
-		return n.retire(UnsupportedLanguage)
+		return n.End(UnsupportedLanguage)
 	}
 	n.personal = n.hello.Personal
 	n.helloBy = time.Time{}
-	return n.call(claimingPlace, ClaimPlace{})
+	return n.call(acquiringSlot, AcquireSlot{})
 }
 
-// PlaceClaimed answers ClaimPlace. offer counts only where the place was given.
-func (n *Nova) PlaceClaimed(given bool, offer Offer) Effects {
-	if !n.answered(claimingPlace) {
+// SlotAcquired answers AcquireSlot. offer counts only where the slot was acquired.
+func (n *Nova) SlotAcquired(acquired bool, offer Offer) Effects {
+	if !n.answered(acquiringSlot) {
 		return Effects{}
 	}
-	if !given {
-		return n.retire(ConcurrentClient)
+	if !acquired {
+		return n.End(ConcurrentClient)
 	}
 	n.granted = n.personal && offer.Personal
 	e := n.call(admitting, Admission{Language: n.hello.Language, Personal: n.granted})
@@ -244,7 +241,7 @@ func (n *Nova) AdmissionDone(err error, now time.Time) Effects {
 		return Effects{}
 	}
 	if err != nil {
-		return n.retire(ProtocolFault)
+		return n.End(ProtocolFault)
 	}
 	n.phase, n.pingBy = ready, now.Add(ClockInterval)
 	return Effects{}
@@ -253,18 +250,18 @@ func (n *Nova) AdmissionDone(err error, now time.Time) Effects {
 // command runs the order of §9.3 up to the delivery.
 func (n *Nova) command(b []byte, now time.Time) Effects {
 	if len(b) > nova.MaxText {
-		return n.retire(ProtocolFault)
+		return n.End(ProtocolFault)
 	}
 	c, err := nova.DecodeCommand(b)
 	if err != nil {
-		return n.retire(ProtocolFault)
+		return n.End(ProtocolFault)
 	}
 	if c.ConnectionID != n.ids.Connection {
 		return receipt(c.RequestID, nova.Stale)
 	}
 	control, err := nova.DecodeControl(json.RawMessage(c.Payload))
 	if err != nil {
-		return n.retire(ProtocolFault)
+		return n.End(ProtocolFault)
 	}
 	status, known := n.ledger.begin(c.RequestID, nova.Normalise(control))
 	if known {
@@ -306,13 +303,10 @@ func (n *Nova) receipted(err error) Effects {
 	}
 	e := receipt(n.pending, status)
 	if n.ledger.full() {
-		e.Close = n.retire(ControlCapacity).Close
+		e.Close = n.End(ControlCapacity).Close
 	}
 	return e
 }
-
-// Stop ends the session for a reason of the host's.
-func (n *Nova) Stop(reason CloseReason) Effects { return n.retire(reason) }
 
 func (n *Nova) call(next novaPhase, c Call) Effects {
 	n.phase, n.busy = next, true
@@ -320,7 +314,7 @@ func (n *Nova) call(next novaPhase, c Call) Effects {
 }
 
 // answered takes the result of a call; false for one that nobody waits for, as
-// when the session was retired meanwhile.
+// when the session ended meanwhile.
 func (n *Nova) answered(phase novaPhase) bool {
 	if n.phase != phase || !n.busy {
 		return false
@@ -329,11 +323,12 @@ func (n *Nova) answered(phase novaPhase) bool {
 	return true
 }
 
-func (n *Nova) retire(reason CloseReason) Effects {
-	if n.phase == retired {
+// End ends the session. Only the first reason counts.
+func (n *Nova) End(reason CloseReason) Effects {
+	if n.phase == ended {
 		return Effects{}
 	}
-	n.phase, n.busy, n.helloBy, n.pingBy = retired, false, time.Time{}, time.Time{}
+	n.phase, n.busy, n.helloBy, n.pingBy = ended, false, time.Time{}, time.Time{}
 	n.clock = clock{}
 	n.hello = nova.Hello{}
 	return Effects{Close: reason}

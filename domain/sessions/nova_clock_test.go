@@ -51,7 +51,7 @@ func TestN65_APongCountsOnceAndForAPingThatWasSent(t *testing.T) {
 func TestN65_PingsAreForgottenOnDisconnect(t *testing.T) {
 	n := admitted(t, "")
 	n.Tick(start.Add(ClockInterval))
-	n.Stop(ClientGone)
+	n.End(ClientGone)
 	if len(n.clock.out) != 0 || !n.Deadline().IsZero() {
 		t.Errorf("%d pings are still out, the next is due at %v", len(n.clock.out), n.Deadline())
 	}

@@ -58,7 +58,7 @@ func (r *novaRun) event(name string, f func() Effects) {
 	if r.n.Busy() != (len(r.calls) > 0) && r.closed == 0 {
 		r.fail("busy is %v with %d calls out", r.n.Busy(), len(r.calls))
 	}
-	if len(r.n.ledger.entries) > MaxCommands || r.n.Greeted() && !r.ready {
+	if len(r.n.ledger.entries) > MaxCommands || readySent(r.n) && !r.ready {
 		r.fail("%d entries in the ledger, ready sent: %v", len(r.n.ledger.entries), r.ready)
 	}
 }
@@ -98,7 +98,7 @@ func (r *novaRun) step() {
 		}
 	case 5:
 		if r.rng.IntN(100) == 0 {
-			r.event("stop", func() Effects { return r.n.Stop(Shutdown) })
+			r.event("stop", func() Effects { return r.n.End(Shutdown) })
 		}
 	case 6: // a result that nobody waits for
 		if len(r.calls) == 0 {
@@ -153,8 +153,8 @@ func (r *novaRun) answer() {
 				return r.n.TokenChecked(TokenUnknown)
 			}
 			return r.n.TokenChecked(TokenKnown)
-		case ClaimPlace:
-			return r.n.PlaceClaimed(!failed, Offer{Input: nova.Input(r.rng.IntN(3)), Personal: r.rng.IntN(2) == 0})
+		case AcquireSlot:
+			return r.n.SlotAcquired(!failed, Offer{Input: nova.Input(r.rng.IntN(3)), Personal: r.rng.IntN(2) == 0})
 		case Admission:
 			return r.n.AdmissionDone(err, r.now)
 		}

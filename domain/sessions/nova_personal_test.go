@@ -14,7 +14,7 @@ func greeted(members string, offer Offer) (*Nova, Effects) {
 	n := newNova()
 	n.Text(helloWith(members), start)
 	n.TokenChecked(TokenKnown)
-	return n, n.PlaceClaimed(true, offer)
+	return n, n.SlotAcquired(true, offer)
 }
 
 // TestP68_PersonalIsGrantedToWhoAsks: of a host that has it, and to nobody else.

@@ -38,7 +38,7 @@ func admitted(t *testing.T, members string) *Nova {
 	n := newNova()
 	n.Text(helloWith(members), start)
 	n.TokenChecked(TokenKnown)
-	n.PlaceClaimed(true, typing)
+	n.SlotAcquired(true, typing)
 	if e := n.AdmissionDone(nil, start); e.Close != 0 || n.Busy() {
 		t.Fatalf("a good hello gave %+v", e)
 	}
@@ -66,18 +66,18 @@ func receipted(id string, status nova.Status) Effects {
 func TestN1_ReadyIsTheFirstFrame(t *testing.T) {
 	n := newNova()
 	want(t, "hello", n.Text(helloWith(""), start), Effects{Call: CheckToken{secret.New(token)}})
-	want(t, "a known token", n.TokenChecked(TokenKnown), Effects{Call: ClaimPlace{}})
-	if n.Greeted() {
+	want(t, "a known token", n.TokenChecked(TokenKnown), Effects{Call: AcquireSlot{}})
+	if readySent(n) {
 		t.Error("greeted before the place was given")
 	}
-	want(t, "the place", n.PlaceClaimed(true, Offer{Input: nova.TextInput}), Effects{
+	want(t, "the place", n.SlotAcquired(true, Offer{Input: nova.TextInput}), Effects{
 		Send: []nova.Message{
 			nova.NewReady(server, connection, nova.TextInput, false),
 			nova.DesktopCapabilities{TextInput: true, InputInstanceID: input},
 		},
 		Call: Admission{},
 	})
-	if !n.Greeted() || !n.Busy() {
+	if !readySent(n) || !n.Busy() {
 		t.Error("admission must be under way after ready")
 	}
 	want(t, "admission", n.AdmissionDone(nil, start), Effects{})
@@ -96,7 +96,7 @@ func TestN2_WithoutAPipelineReadyHasNoMedia(t *testing.T) {
 		n := newNova()
 		n.Text(helloWith(""), start)
 		n.TokenChecked(TokenKnown)
-		e := n.PlaceClaimed(true, Offer{Input: in})
+		e := n.SlotAcquired(true, Offer{Input: in})
 		if len(e.Send) != wanted.frames {
 			t.Fatalf("input %d: %d frames, want %d", in, len(e.Send), wanted.frames)
 		}
@@ -146,7 +146,7 @@ func TestN3_N8_WhatAHelloIsRefusedFor(t *testing.T) {
 	}
 	n := newNova()
 	n.Text(helloWith(`,"media":{"transports":["qwen_aoq_v1","host_pcm_v1"]}`), start)
-	want(t, "a list with the relay in it", n.TokenChecked(TokenKnown), Effects{Call: ClaimPlace{}})
+	want(t, "a list with the relay in it", n.TokenChecked(TokenKnown), Effects{Call: AcquireSlot{}})
 }
 
 func TestN3_ABinaryFirstMessageIsNoHello(t *testing.T) {
@@ -174,8 +174,8 @@ func TestN5_TheOneClientsPlaceIsTaken(t *testing.T) {
 	n := newNova()
 	n.Text(helloWith(""), start)
 	n.TokenChecked(TokenKnown)
-	want(t, "no place", n.PlaceClaimed(false, typing), Effects{Close: ConcurrentClient})
-	if n.Greeted() {
+	want(t, "no place", n.SlotAcquired(false, typing), Effects{Close: ConcurrentClient})
+	if readySent(n) {
 		t.Error("a client without a place was greeted")
 	}
 }
@@ -195,7 +195,7 @@ func TestN7_EachConnectionNamesItselfAndTheProcess(t *testing.T) {
 	other := NewNova(NovaIDs{server, input, "44444444-4444-4444-8444-444444444444"}, start)
 	other.Text(helloWith(""), start)
 	other.TokenChecked(TokenKnown)
-	ready, ok := other.PlaceClaimed(true, typing).Send[0].(nova.Ready)
+	ready, ok := other.SlotAcquired(true, typing).Send[0].(nova.Ready)
 	if !ok || ready.ServerInstanceID != server || ready.ConnectionID == connection {
 		t.Errorf("%+v", ready)
 	}
@@ -208,7 +208,7 @@ func TestN10_TheLanguageIsTheConnectionsOwn(t *testing.T) {
 		n := newNova()
 		n.Text(helloWith(member), start)
 		n.TokenChecked(TokenKnown)
-		if got := n.PlaceClaimed(true, typing).Call; got != (Admission{Language: language}) {
+		if got := n.SlotAcquired(true, typing).Call; got != (Admission{Language: language}) {
 			t.Errorf("%q: %+v", member, got)
 		}
 	}
@@ -334,6 +334,9 @@ func TestAdmission_ThatFailsIsAFault(t *testing.T) {
 	n := newNova()
 	n.Text(helloWith(""), start)
 	n.TokenChecked(TokenKnown)
-	n.PlaceClaimed(true, typing)
+	n.SlotAcquired(true, typing)
 	want(t, "a failed admission", n.AdmissionDone(errors.New("no"), start), Effects{Close: ProtocolFault})
 }
+
+// readySent reports whether client.ready was sent.
+func readySent(n *Nova) bool { return n.phase == admitting || n.phase == ready }

@@ -24,8 +24,8 @@ func (h *harness) ghost() *wstest.Peer {
 	return p
 }
 
-// TestN5_K3_ALiveClientKeepsThePlace: it is asked by a ping and notices nothing.
-func TestN5_K3_ALiveClientKeepsThePlace(t *testing.T) {
+// TestN5_K3_ALiveClientKeepsTheSlot: it is asked by a ping and notices nothing.
+func TestN5_K3_ALiveClientKeepsTheSlot(t *testing.T) {
 	d := newDesk()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		first := h.connect("")
@@ -108,8 +108,8 @@ func TestK3_ANewcomerThatLeavesEvictsNobody(t *testing.T) {
 		var cancel context.CancelFunc
 		gone.ctx, cancel = context.WithCancel(t.Context())
 		cancel()
-		if h.s.claim(gone) {
-			t.Error("a connection that has left got the place")
+		if h.s.acquireSlot(gone) {
+			t.Error("a connection that has left got the slot")
 		}
 		synctest.Wait()
 		if h.s.Connections() != 1 {
@@ -118,10 +118,10 @@ func TestK3_ANewcomerThatLeavesEvictsNobody(t *testing.T) {
 	})
 }
 
-// TestK3_TheLobbyHoldsEight: the ninth drives out the oldest, by a cut: a code of
+// TestK3_EightHellosMayBePending: the ninth drives out the oldest, by a cut: a code of
 // 4003 would make an honest phone forget its token. A client that is in is not
 // concerned.
-func TestK3_TheLobbyHoldsEight(t *testing.T) {
+func TestK3_EightHellosMayBePending(t *testing.T) {
 	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
 		client := h.connect("")
 		var silent []*phone
