@@ -11,22 +11,22 @@ import (
 	"plexus/domain/usecases/devices"
 )
 
-// openDoor is a desk with one defence taken away.
-type openDoor struct {
-	*desk
+// openAuth is a host with one defence taken away.
+type openAuth struct {
+	*fakeHost
 	anyHost, anyOrigin, anyToken bool
 }
 
-func (o openDoor) AcceptsHost(name string) bool { return o.anyHost || o.desk.AcceptsHost(name) }
-func (o openDoor) AcceptsOrigin(origin string) bool {
-	return o.anyOrigin || o.desk.AcceptsOrigin(origin)
+func (o openAuth) AcceptsHost(name string) bool { return o.anyHost || o.fakeHost.AcceptsHost(name) }
+func (o openAuth) AcceptsOrigin(origin string) bool {
+	return o.anyOrigin || o.fakeHost.AcceptsOrigin(origin)
 }
 
-func (o openDoor) Authenticate(ctx context.Context, token pairing.DeviceToken) (devices.Identity, error) {
+func (o openAuth) Authenticate(ctx context.Context, token pairing.DeviceToken) (devices.Identity, error) {
 	if o.anyToken {
 		return devices.Identity{}, nil
 	}
-	return o.desk.Authenticate(ctx, token)
+	return o.fakeHost.Authenticate(ctx, token)
 }
 
 // TestEveryDefenceIsNeeded: each attack fails as the listener stands, and works
@@ -53,11 +53,11 @@ func TestEveryDefenceIsNeeded(t *testing.T) {
 	}
 	for name, attack := range map[string]struct {
 		try     func(h *harness) bool
-		without func(*openDoor, *Config)
+		without func(*openAuth, *Config)
 	}{
 		"a rebinding page names its own host": {
 			func(h *harness) bool { return getsIn(h, wstest.UpgradeRequest("evil.example:18787", clientPath), "") },
-			func(o *openDoor, _ *Config) { o.anyHost = true },
+			func(o *openAuth, _ *Config) { o.anyHost = true },
 		},
 		"a page of another site opens a socket": {
 			func(h *harness) bool {
@@ -65,11 +65,11 @@ func TestEveryDefenceIsNeeded(t *testing.T) {
 				r.Header.Set("Origin", "https://evil.example")
 				return getsIn(h, r, "")
 			},
-			func(o *openDoor, _ *Config) { o.anyOrigin = true },
+			func(o *openAuth, _ *Config) { o.anyOrigin = true },
 		},
 		"a stranger guesses a token": {
 			func(h *harness) bool { return getsIn(h, wstest.UpgradeRequest(ownName, clientPath), wrongToken) },
-			func(o *openDoor, _ *Config) { o.anyToken = true },
+			func(o *openAuth, _ *Config) { o.anyToken = true },
 		},
 		"somebody beyond the proxy administers pairing": {
 			func(h *harness) bool {
@@ -77,18 +77,18 @@ func TestEveryDefenceIsNeeded(t *testing.T) {
 				r.Header.Set("X-Forwarded-For", "203.0.113.7")
 				return getsIn(h, r, "")
 			},
-			func(_ *openDoor, c *Config) { c.RemoteAdmin = true },
+			func(_ *openAuth, c *Config) { c.RemoteAdmin = true },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, removed := range []bool{false, true} {
-				d := newDesk()
-				door := openDoor{desk: d}
+				d := newFakeHost()
+				auth := openAuth{fakeHost: d}
 				inFakeTime(t, d, func(t *testing.T, h *harness) {
 					if removed {
-						attack.without(&door, &h.s.config)
+						attack.without(&auth, &h.s.config)
 					}
-					h.s.deps.Door = door
+					h.s.deps.Auth = auth
 					if got := attack.try(h); got != removed {
 						t.Errorf("defence removed: %v, the attack succeeds: %v", removed, got)
 					}

@@ -16,7 +16,7 @@ import (
 // TestN14_N15_N16_OneDeliveryForEachCommand: a repetition, a conflict, another
 // connection's.
 func TestN14_N15_N16_OneDeliveryForEachCommand(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p := h.connect("")
 		for _, c := range []struct {
@@ -46,7 +46,7 @@ func TestN17_N18_ARefusalIsRemembered(t *testing.T) {
 		"a panic":  func(context.Context, nova.Control) error { panic(privateText) },
 		"a fault":  func(context.Context, nova.Control) error { return fmt.Errorf("fault: %d", []int(nil)[len(name())]) },
 	} {
-		d := newDesk()
+		d := newFakeHost()
 		d.deliver = deliver
 		log := inFakeTime(t, d, func(t *testing.T, h *harness) {
 			p := h.connect("")
@@ -72,7 +72,7 @@ func name() string { return strings.Repeat("x", 1) }
 // nothing of what is in flight behind them.
 func TestN19_TheLastReceiptComesBeforeTheClose(t *testing.T) {
 	for _, members := range []string{"", `,"capabilities":["personal"]`} {
-		d := newDesk()
+		d := newFakeHost()
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
 			p := h.connect(members)
 			for i := range 256 {
@@ -94,7 +94,7 @@ func TestN19_TheLastReceiptComesBeforeTheClose(t *testing.T) {
 
 // TestN20_AFaultClosesWithoutAReceipt: in the column of the client's kind.
 func TestN20_AFaultClosesWithoutAReceipt(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	for members, code := range map[string]int{"": 4003, `,"capabilities":["personal"]`: 1002} {
 		for what, text := range map[string]string{
 			"unknown":      `{"type":"x"}`,
@@ -126,7 +126,7 @@ func TestN20_AFaultClosesWithoutAReceipt(t *testing.T) {
 // TestN21_WhatIsQueuedAtTheEndIsNotDelivered: the client leaves while a control
 // is slow.
 func TestN21_WhatIsQueuedAtTheEndIsNotDelivered(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		d.deliver = func(ctx context.Context, _ nova.Control) error {
 			<-ctx.Done()
@@ -150,7 +150,7 @@ func TestN21_WhatIsQueuedAtTheEndIsNotDelivered(t *testing.T) {
 // TestN22_CommandsRunOneAtATimeInOrder: each receipt comes after its handler.
 func TestN22_CommandsRunOneAtATimeInOrder(t *testing.T) {
 	running, most := 0, 0
-	d := newDesk()
+	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		d.deliver = func(context.Context, nova.Control) error {
 			running++
@@ -181,7 +181,7 @@ func TestN22_CommandsRunOneAtATimeInOrder(t *testing.T) {
 // blocked is a client whose first command's handler does not end.
 func (h *harness) blocked(members string) *phone {
 	h.t.Helper()
-	h.desk.deliver = func(ctx context.Context, _ nova.Control) error { <-ctx.Done(); return nil }
+	h.host.deliver = func(ctx context.Context, _ nova.Control) error { <-ctx.Done(); return nil }
 	p := h.connect(members)
 	p.command("slow", onset("slow"))
 	synctest.Wait()
@@ -192,7 +192,7 @@ func (h *harness) blocked(members string) *phone {
 // being worked on among them; one more ends the connection.
 func TestN23_WhatMayWaitUnfinished(t *testing.T) {
 	for members, code := range map[string]int{"": 4003, `,"capabilities":["personal"]`: 1002} {
-		inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+		inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 			p := h.blocked(members)
 			for range 127 { // empty ones count
 				if err := p.SendText(""); err != nil {
@@ -206,7 +206,7 @@ func TestN23_WhatMayWaitUnfinished(t *testing.T) {
 			_ = p.SendText("")
 			p.wantEnd(code)
 		})
-		inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+		inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 			p := h.blocked(members)
 			for left := 262_144 - len(commandText("slow", p.id, onset("slow"))); left > 0; {
 				n := min(left, nova.MaxMessage)
@@ -227,7 +227,7 @@ func TestN23_WhatMayWaitUnfinished(t *testing.T) {
 
 // TestN23_BeforeTheHelloIsJudged: the budget holds for a stranger too.
 func TestN23_BeforeTheHelloIsJudged(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	d.authenticate = func(ctx context.Context) error { <-ctx.Done(); return nil }
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p := h.knock(masterToken, "")
@@ -246,7 +246,7 @@ func TestN23_BeforeTheHelloIsJudged(t *testing.T) {
 
 // TestHello_WhatFollowsItWaitsForTheAdmission: and is taken then.
 func TestHello_WhatFollowsItWaitsForTheAdmission(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		d.authenticate = func(context.Context) error { time.Sleep(time.Second); return nil }
 		p := h.knock(masterToken, "")
@@ -267,7 +267,7 @@ func TestHello_WhatFollowsItWaitsForTheAdmission(t *testing.T) {
 
 // TestN24_TooLargeAMessageIs1009: on each path, from 65,537 bytes on.
 func TestN24_TooLargeAMessageIs1009(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		p := h.connect("")
 		if err := p.Send(make([]byte, 65_536)); err != nil {
 			t.Fatal(err)
@@ -284,7 +284,7 @@ func TestN24_TooLargeAMessageIs1009(t *testing.T) {
 }
 
 func TestText_ThatIsNotUTF8Is1007(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		for _, p := range []*phone{h.start(h.open(clientPath)), h.connect("")} {
 			_ = p.SendFrame(wstest.Text, []byte{'{', 0xff, '}'})
 			p.wantEnd(1007)
@@ -299,7 +299,7 @@ func TestFrame_ThatBreaksTheRulesOfWebSocket(t *testing.T) {
 		"unmasked": {0x81, 1, 'x'}, "reserved": {0xc1, 0x80, 0, 0, 0, 0}, "opcode": {0x83, 0x80, 0, 0, 0, 0},
 		"endless ping": append([]byte{0x89, 0xfe, 0, 126, 0, 0, 0, 0}, bytes.Repeat([]byte{0}, 126)...),
 	} {
-		inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+		inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 			p := h.connect("")
 			_, _ = p.Write(raw)
 			for range p.frames {
@@ -315,7 +315,7 @@ func TestFrame_ThatBreaksTheRulesOfWebSocket(t *testing.T) {
 // TestFrame_ThatStalls: ten seconds from its first byte to its last.
 func TestFrame_ThatStalls(t *testing.T) {
 	for members, code := range map[string]int{"": 4003, `,"capabilities":["personal"]`: 1002} {
-		inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+		inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 			p, began := h.connect(members), time.Now()
 			whole := wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Text, Payload: []byte("{}")})
 			if _, err := p.Write(whole[:3]); err != nil {

@@ -33,17 +33,17 @@ const (
 	privateText = "my private words"
 )
 
-// harness is a server in fake time, its fake desk and its phones.
+// harness is a server in fake time, its fake host and its phones.
 type harness struct {
 	t     *testing.T
 	s     *Server
-	desk  *desk
+	host  *fakeHost
 	peers []*wstest.Peer
 }
 
 // inFakeTime runs f in a bubble where time moves only when everybody waits.
 // Whatever happens, no secret may be in the log, which it gives back.
-func inFakeTime(t *testing.T, d *desk, f func(t *testing.T, h *harness), options ...func(*Config)) (log string) {
+func inFakeTime(t *testing.T, d *fakeHost, f func(t *testing.T, h *harness), options ...func(*Config)) (log string) {
 	t.Helper()
 	var lines bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
@@ -56,8 +56,8 @@ func inFakeTime(t *testing.T, d *desk, f func(t *testing.T, h *harness), options
 		for _, o := range options {
 			o(&config)
 		}
-		h := &harness{t: t, desk: d}
-		h.s = New(Deps{Door: d, Pairing: d, Desk: d.personalHost(), Refuse: d.refuse}, config)
+		h := &harness{t: t, host: d}
+		h.s = New(Deps{Auth: d, Pairing: d, Personal: d.personalHost(), Refuse: d.refuse}, config)
 		defer func() { // also when f gave up
 			for _, p := range h.peers {
 				_ = p.Close()

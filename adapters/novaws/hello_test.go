@@ -21,7 +21,7 @@ func TestN1_N2_ReadyComesFirst(t *testing.T) {
 		nova.TextInput:        {"client.ready", "desktop.capabilities"},
 		nova.TextAndDictation: {"client.ready", "desktop.capabilities"},
 	} {
-		d := newDesk()
+		d := newFakeHost()
 		d.input = in
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
 			p := h.knock(masterToken, "")
@@ -67,7 +67,7 @@ func TestN3_N8_N10_RefusedHellos(t *testing.T) {
 		"French, personal":  {hello(masterToken, `,"language":"fr","capabilities":["personal"]`), 4006},
 		"binary":            {"", 4003},
 	} {
-		d := newDesk()
+		d := newFakeHost()
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
 			p := h.start(h.open(clientPath))
 			if name == "binary" {
@@ -85,7 +85,7 @@ func TestN3_N8_N10_RefusedHellos(t *testing.T) {
 }
 
 func TestN4_NoHelloWithinThreeSeconds(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p, began := h.start(h.open(clientPath)), time.Now()
 		time.Sleep(2900 * time.Millisecond)
@@ -101,7 +101,7 @@ func TestN4_NoHelloWithinThreeSeconds(t *testing.T) {
 // TestN4_TheLimitHoldsUntilTheHelloIsAccepted: a slow lookup does not stop it, and
 // its result is nobody's any more.
 func TestN4_TheLimitHoldsUntilTheHelloIsAccepted(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	d.authenticate = func(ctx context.Context) error { <-ctx.Done(); return nil }
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		began := time.Now()
@@ -115,7 +115,7 @@ func TestN4_TheLimitHoldsUntilTheHelloIsAccepted(t *testing.T) {
 
 // TestN4_AHelloThatWasAcceptedEndsTheLimit: also while somebody else is probed.
 func TestN4_AHelloThatWasAcceptedEndsTheLimit(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		p := h.connect("")
 		time.Sleep(10 * time.Second)
 		p.alive()
@@ -125,7 +125,7 @@ func TestN4_AHelloThatWasAcceptedEndsTheLimit(t *testing.T) {
 // TestHello_AStoreThatFailsIsNoRejection: 4003 would make the client forget its
 // credentials.
 func TestHello_AStoreThatFailsIsNoRejection(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	d.authenticate = func(context.Context) error { return errNo }
 	inFakeTime(t, d, func(t *testing.T, h *harness) { h.knock(deviceToken, "").wantEnd(1011) })
 	d.authenticate = func(context.Context) error { panic(masterToken) }
@@ -135,7 +135,7 @@ func TestHello_AStoreThatFailsIsNoRejection(t *testing.T) {
 // TestN6_TheNextClientComesAfterAnExpelledOne: after one byte of PCM.
 func TestN6_TheNextClientComesAfterAnExpelledOne(t *testing.T) {
 	for members, code := range map[string]int{"": 4003, `,"capabilities":["personal"]`: 1002} {
-		d := newDesk()
+		d := newFakeHost()
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
 			p := h.connect(members)
 			_ = p.Send([]byte{7})
@@ -149,7 +149,7 @@ func TestN6_TheNextClientComesAfterAnExpelledOne(t *testing.T) {
 }
 
 func TestN7_TheProcessStaysAndTheConnectionChanges(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		var seen [2]nova.Ready
 		for i := range seen {
 			p := h.knock(masterToken, "")
@@ -164,7 +164,7 @@ func TestN7_TheProcessStaysAndTheConnectionChanges(t *testing.T) {
 }
 
 func TestN8_AnOfferWithTheRelayInItIsTaken(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	d.input = nova.TextAndDictation
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p := h.knock(masterToken, `,"media":{"transports":["qwen_aoq_v1","host_pcm_v1"]}`)
@@ -194,7 +194,7 @@ func TestN9_TheDescriptorComesFromTheInputAlone(t *testing.T) {
 
 // TestN11_TheFormatsAreThoseOfTheWire: no setting changes them.
 func TestN11_TheFormatsAreThoseOfTheWire(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		p := h.knock(masterToken, "")
 		text := string((<-p.frames).Payload)
 		for _, format := range []string{
@@ -211,7 +211,7 @@ func TestN11_TheFormatsAreThoseOfTheWire(t *testing.T) {
 // TestN12_EveryTokenActsAlike: what a device commands reaches the host as the
 // same as what the master token's client does.
 func TestN12_EveryTokenActsAlike(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		for _, token := range []string{masterToken, deviceToken} {
 			p := h.knock(token, "")
@@ -230,14 +230,14 @@ func TestN12_EveryTokenActsAlike(t *testing.T) {
 // TestRevoke_WhateverIsInFlight: it closes with 4003, and the device cannot come
 // back.
 func TestRevoke_WhateverIsInFlight(t *testing.T) {
-	revoke := func(d *desk) {
+	revoke := func(d *fakeHost) {
 		if err := d.Revoke(context.Background(), pairing.DeviceID{1}); err != nil {
 			t.Error(err)
 		}
 	}
 	t.Run("idle", func(t *testing.T) {
 		for _, members := range []string{"", `,"capabilities":["personal"]`} {
-			d := newDesk()
+			d := newFakeHost()
 			inFakeTime(t, d, func(t *testing.T, h *harness) {
 				p := h.knock(deviceToken, members)
 				p.welcomed()
@@ -248,7 +248,7 @@ func TestRevoke_WhateverIsInFlight(t *testing.T) {
 		}
 	})
 	t.Run("a hello", func(t *testing.T) {
-		d := newDesk()
+		d := newFakeHost()
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
 			d.authenticate = func(context.Context) error { time.Sleep(time.Second); return nil }
 			p := h.knock(deviceToken, "")
@@ -258,7 +258,7 @@ func TestRevoke_WhateverIsInFlight(t *testing.T) {
 		})
 	})
 	t.Run("an admission", func(t *testing.T) {
-		d := newDesk()
+		d := newFakeHost()
 		d.attach = func(ports.ClientLink) bool { return false } // revoked since its hello
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
 			p := h.knock(deviceToken, "")
@@ -269,7 +269,7 @@ func TestRevoke_WhateverIsInFlight(t *testing.T) {
 		}
 	})
 	t.Run("a command and more behind it", func(t *testing.T) {
-		d := newDesk()
+		d := newFakeHost()
 		d.deliver = func(ctx context.Context, _ nova.Control) error { <-ctx.Done(); return ctx.Err() }
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
 			p := h.knock(deviceToken, "")
@@ -286,7 +286,7 @@ func TestRevoke_WhateverIsInFlight(t *testing.T) {
 		}
 	})
 	t.Run("a write that is not taken", func(t *testing.T) {
-		d := newDesk()
+		d := newFakeHost()
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
 			p := h.open(clientPath)
 			if err := p.SendText(hello(deviceToken, "")); err != nil {

@@ -37,7 +37,7 @@ type frame struct {
 }
 
 // outbox is what one client connection still has to write. It takes frames while
-// a client is admitted, each into its place, and hands them out one at a time:
+// a client is admitted, each into its lane, and hands them out one at a time:
 // what leaves next is decided when it leaves, so that a clear overtakes all that
 // waits and nothing fenced slips out. It does no locking: the connection's send
 // lock guards it. A new connection gets a new outbox.
@@ -46,8 +46,8 @@ type outbox struct {
 	signal   func()
 	admitted bool
 	fence    playback.Fence
-	waiting  [places][]frame
-	sent     [places]string // the view last handed out; "" for none on this connection
+	waiting  [lanes][]frame
+	sent     [lanes]string // the view last handed out; "" for none on this connection
 	details  details
 
 	ordinary int       // bytes that wait, personal bodies and latest values aside
@@ -57,7 +57,7 @@ type outbox struct {
 }
 
 // newOutbox gives the outbox of a connection that nobody is admitted on. signal
-// is called when there is something to send: after the frame is in its place,
+// is called when there is something to send: after the frame is in its lane,
 // with the send lock held, so it must not wait.
 func newOutbox(personal bool, signal func()) *outbox {
 	return &outbox{personal: personal, signal: signal}
@@ -74,8 +74,8 @@ func (o *outbox) admit(fence playback.Fence) {
 // A frame that is being written remains its writer's.
 func (o *outbox) release() {
 	o.admitted = false
-	for p := range o.waiting {
-		o.remove(place(p), func(frame) bool { return true })
+	for l := range o.waiting {
+		o.remove(lane(l), func(frame) bool { return true })
 	}
 	clear(o.sent[:])
 	o.details = nil
@@ -85,7 +85,7 @@ func (o *outbox) release() {
 func (o *outbox) raise(fence playback.Fence) { o.fence = o.fence.Raised(fence) }
 
 // push takes f and its buffer, whatever becomes of them.
-func (o *outbox) push(f frame) fate {
+func (o *outbox) push(f frame) pushResult {
 	became := o.take(f)
 	if became == queued {
 		o.signal()
@@ -95,7 +95,7 @@ func (o *outbox) push(f frame) fate {
 	return became
 }
 
-func (o *outbox) take(f frame) fate {
+func (o *outbox) take(f frame) pushResult {
 	switch {
 	case !o.admitted:
 		return dropped
@@ -106,11 +106,11 @@ func (o *outbox) take(f frame) fate {
 	rule := frameRules[f.kind]
 	switch {
 	case rule.delivery == latest:
-		return o.replace(rule.place, f)
+		return o.replace(rule.lane, f)
 	case f.kind == kindAudio && o.fenced(f), f.kind == kindDetail && o.details.repeat(f.work, f.summary):
 		return dropped
 	case f.kind == kindPersonalState, f.snapshot, f.turn != "":
-		o.remove(rule.place, f.replaces)
+		o.remove(rule.lane, f.replaces)
 	}
 	if became := o.makeRoom(f); became != queued {
 		return became
@@ -118,7 +118,7 @@ func (o *outbox) take(f frame) fate {
 	if f.kind == kindDetail {
 		o.details.remember(f.work, f.summary)
 	}
-	o.add(rule.place, f)
+	o.add(rule.lane, f)
 	return queued
 }
 
@@ -138,12 +138,12 @@ func (f frame) replaces(w frame) bool {
 
 // replay takes the whole list of results, which replaces one that waits: first
 // the reset, then one frame for each task.
-func (o *outbox) replay(list []frame) fate {
+func (o *outbox) replay(list []frame) pushResult {
 	became := queued
 	switch {
 	case !o.admitted:
 		became = dropped
-	case len(list) > placeBounds[placeResults], slices.ContainsFunc(list, func(f frame) bool { return f.kind != kindResult || !o.sendable(f) }):
+	case len(list) > laneBounds[laneResults], slices.ContainsFunc(list, func(f frame) bool { return f.kind != kindResult || !o.sendable(f) }):
 		became = refused
 	}
 	if became != queued {
@@ -152,8 +152,8 @@ func (o *outbox) replay(list []frame) fate {
 		}
 		return became
 	}
-	o.remove(placeResults, func(frame) bool { return true })
-	o.waiting[placeResults] = append(o.waiting[placeResults], list...)
+	o.remove(laneResults, func(frame) bool { return true })
+	o.waiting[laneResults] = append(o.waiting[laneResults], list...)
 	o.signal()
 	return queued
 }
@@ -165,16 +165,16 @@ func (o *outbox) taskEnded(work string) { o.details.forget(work) }
 // one is being written: the writer tells by written.
 func (o *outbox) next() (f frame, ok bool) {
 	for o.writing == 0 {
-		p := slices.IndexFunc(o.waiting[:], func(w []frame) bool { return len(w) > 0 })
-		if p < 0 {
+		l := slices.IndexFunc(o.waiting[:], func(w []frame) bool { return len(w) > 0 })
+		if l < 0 {
 			return frame{}, false
 		}
-		f = o.takeFirst(place(p))
+		f = o.takeAt(lane(l), 0)
 		if o.fenced(f) {
 			f.buffer.Put()
 			continue
 		}
-		o.sent[p] = f.view
+		o.sent[l] = f.view
 		o.writing = f.kind
 		if !f.kind.body() { // a large body on a slow link is judged by its progress, not by its size
 			o.inFlight = len(f.buffer.B)
@@ -216,36 +216,36 @@ func (o *outbox) fenced(f frame) bool {
 
 // replace makes f the latest value at p. When the client has that value already,
 // nothing needs to be sent at all.
-func (o *outbox) replace(p place, f frame) fate {
+func (o *outbox) replace(l lane, f frame) pushResult {
 	if f.view == "" {
 		f.view = string(f.buffer.B)
 	}
-	o.remove(p, func(frame) bool { return true })
-	if f.view == o.sent[p] {
+	o.remove(l, func(frame) bool { return true })
+	if f.view == o.sent[l] {
 		return dropped
 	}
-	o.add(p, f)
+	o.add(l, f)
 	return queued
 }
 
 // makeRoom sees to it that f fits, and says what becomes of it: a required frame
 // makes droppable ones go, oldest first.
-func (o *outbox) makeRoom(f frame) fate {
+func (o *outbox) makeRoom(f frame) pushResult {
 	if o.fits(f) {
 		return queued
 	}
-	o.remove(placeMain, o.fenced)
+	o.remove(laneMain, o.fenced)
 	rule := frameRules[f.kind]
 	for !o.fits(f) {
 		switch {
 		case rule.delivery == droppable:
 			return dropped
-		case o.crowded(f) && rule.place == placeDirect:
+		case o.laneFull(f) && rule.lane == laneDirect:
 			return overBudget
-		case o.crowded(f) && rule.place == placePreempt:
+		case o.laneFull(f) && rule.lane == lanePreempt:
 			return queueFull
 		case o.evict():
-		case o.crowded(f):
+		case o.laneFull(f):
 			return queueFull
 		default:
 			return overBudget
@@ -254,16 +254,16 @@ func (o *outbox) makeRoom(f frame) fate {
 	return queued
 }
 
-// crowded reports whether every place of f's queue is taken.
-func (o *outbox) crowded(f frame) bool {
-	p := frameRules[f.kind].place
-	return len(o.waiting[p]) >= placeBounds[p]
+// laneFull reports whether f's lane is.
+func (o *outbox) laneFull(f frame) bool {
+	l := frameRules[f.kind].lane
+	return len(o.waiting[l]) >= laneBounds[l]
 }
 
 // fits counts bodies apart, so that they leave no more room to audio than there
 // would be without them, and no less.
 func (o *outbox) fits(f frame) bool {
-	if o.crowded(f) {
+	if o.laneFull(f) {
 		return false
 	}
 	total := o.ordinary + o.inFlight + len(f.buffer.B)
@@ -275,11 +275,11 @@ func (o *outbox) fits(f frame) bool {
 
 // evict drops the oldest droppable frame.
 func (o *outbox) evict() bool {
-	i := slices.IndexFunc(o.waiting[placeMain], func(f frame) bool { return frameRules[f.kind].delivery == droppable })
+	i := slices.IndexFunc(o.waiting[laneMain], func(f frame) bool { return frameRules[f.kind].delivery == droppable })
 	if i < 0 {
 		return false
 	}
-	f := o.takeAt(placeMain, i)
+	f := o.takeAt(laneMain, i)
 	if f.kind == kindDetail {
 		o.details.forget(f.work) // the client has not seen it
 	}
@@ -287,23 +287,21 @@ func (o *outbox) evict() bool {
 	return true
 }
 
-func (o *outbox) add(p place, f frame) {
-	o.waiting[p] = append(o.waiting[p], f)
+func (o *outbox) add(l lane, f frame) {
+	o.waiting[l] = append(o.waiting[l], f)
 	o.count(f, len(f.buffer.B))
 }
 
-func (o *outbox) takeFirst(p place) frame { return o.takeAt(p, 0) }
-
-func (o *outbox) takeAt(p place, i int) frame {
-	f := o.waiting[p][i]
-	o.waiting[p] = slices.Delete(o.waiting[p], i, i+1)
+func (o *outbox) takeAt(l lane, i int) frame {
+	f := o.waiting[l][i]
+	o.waiting[l] = slices.Delete(o.waiting[l], i, i+1)
 	o.count(f, -len(f.buffer.B))
 	return f
 }
 
-// remove drops the frames of a place that match.
-func (o *outbox) remove(p place, match func(frame) bool) {
-	o.waiting[p] = slices.DeleteFunc(o.waiting[p], func(f frame) bool {
+// remove drops the frames of a lane that match.
+func (o *outbox) remove(l lane, match func(frame) bool) {
+	o.waiting[l] = slices.DeleteFunc(o.waiting[l], func(f frame) bool {
 		if !match(f) {
 			return false
 		}

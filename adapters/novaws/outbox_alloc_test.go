@@ -34,11 +34,11 @@ func BenchmarkOutbox_AudioBehindAFullQueue(b *testing.B) {
 	o := newOutbox(false, func() {})
 	o.admit(playback.Fence{})
 	body := &wsconn.Buffer{B: make([]byte, 960)}
-	for range placeBounds[placeMain] - 1 {
+	for range laneBounds[laneMain] - 1 {
 		o.push(frame{kind: kindAudio, buffer: body, epoch: 1})
 	}
 	for b.Loop() {
 		o.push(frame{kind: kindAudio, buffer: body, epoch: 1})
-		o.takeFirst(placeMain)
+		o.takeAt(laneMain, 0)
 	}
 }

@@ -40,8 +40,8 @@ func (m *modelOutbox) fenced(f frame) bool {
 	return sound && f.epoch <= m.fence.Epoch || caption && f.caption > 0 && f.caption <= m.fence.Caption
 }
 
-// lane names the queue that a kind waits in, in the order of the wire.
-func lane(k frameKind) int {
+// laneOf names the queue that a kind waits in, in the order of the wire.
+func laneOf(k frameKind) int {
 	switch k {
 	case kindReply:
 		return 0
@@ -67,13 +67,13 @@ func canGo(f frame) bool {
 
 // room says whether f has a place in its lane, and whether its bytes fit.
 func (m *modelOutbox) room(f frame) (place, bytes bool) {
-	mates := m.among(func(w frame) bool { return lane(w.kind) == lane(f.kind) })
+	mates := m.among(func(w frame) bool { return laneOf(w.kind) == laneOf(f.kind) })
 	ordinary, bodies := 0, 0
 	for _, w := range m.list {
 		switch {
 		case w.kind.body():
 			bodies += len(w.buffer.B)
-		case lane(w.kind) < 3:
+		case laneOf(w.kind) < 3:
 			ordinary += len(w.buffer.B)
 		}
 	}
@@ -87,12 +87,12 @@ func (m *modelOutbox) room(f frame) (place, bytes bool) {
 	return len(mates) < 128, sum <= 256<<10
 }
 
-func (m *modelOutbox) push(f frame) fate {
+func (m *modelOutbox) push(f frame) pushResult {
 	if !m.admitted {
 		return dropped
 	}
 	m.fence = playback.Fence{Epoch: max(m.fence.Epoch, f.fence.Epoch), Caption: max(m.fence.Caption, f.fence.Caption)}
-	if lane(f.kind) > 2 {
+	if laneOf(f.kind) > 2 {
 		m.drop(func(w frame) bool { return w.kind == f.kind })
 		if f.view == m.shown[f.kind] {
 			return dropped
@@ -113,7 +113,7 @@ func (m *modelOutbox) push(f frame) fate {
 		return f.kind == kindCaption && f.turn != "" && w.turn == f.turn
 	})
 	if place, bytes := m.room(f); !place || !bytes {
-		m.drop(func(w frame) bool { return lane(w.kind) == 2 && m.fenced(w) })
+		m.drop(func(w frame) bool { return laneOf(w.kind) == 2 && m.fenced(w) })
 	}
 	for {
 		place, bytes := m.room(f)
@@ -124,9 +124,9 @@ func (m *modelOutbox) push(f frame) fate {
 		switch {
 		case canGo(f):
 			return dropped
-		case !place && lane(f.kind) == 0:
+		case !place && laneOf(f.kind) == 0:
 			return overBudget
-		case !place && (lane(f.kind) == 1 || i < 0):
+		case !place && (laneOf(f.kind) == 1 || i < 0):
 			return queueFull
 		case i < 0:
 			return overBudget
@@ -155,7 +155,7 @@ func (m *modelOutbox) next() (f frame, ok bool) {
 	}
 	m.drop(m.fenced) // none of it will ever leave
 	for l := range 8 {
-		i := slices.IndexFunc(m.list, func(w frame) bool { return lane(w.kind) == l })
+		i := slices.IndexFunc(m.list, func(w frame) bool { return laneOf(w.kind) == l })
 		if i < 0 {
 			continue
 		}
@@ -179,7 +179,7 @@ type outboxRun struct {
 	step    int
 	epoch   uint64
 	caption uint64
-	fates   map[fate]int
+	fates   map[pushResult]int
 }
 
 func (r *outboxRun) reconnect() {
@@ -210,7 +210,7 @@ func (r *outboxRun) anyFrame(k frameKind) frame {
 	case kindAudio:
 		r.epoch += uint64(r.random.IntN(20) / 19)
 		f.epoch = r.epoch - uint64(r.random.IntN(2))
-		if r.step/1000%2 == 0 { // else the places run out before the bytes
+		if r.step/1000%2 == 0 { // else the lanes run out before the bytes
 			size = r.random.IntN(6_000)
 		}
 	case kindTerminal:
@@ -242,10 +242,10 @@ func (r *outboxRun) anyFrame(k frameKind) frame {
 func TestOutbox_AgreesWithAModel(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	r := &outboxRun{T: t, random: rand.New(rand.NewPCG(seed, 0)), epoch: 1, fates: map[fate]int{}}
+	r := &outboxRun{T: t, random: rand.New(rand.NewPCG(seed, 0)), epoch: 1, fates: map[pushResult]int{}}
 	r.reconnect()
 	stalled := false
-	met := func(f fate) bool { return r.fates[f] > 0 }
+	met := func(f pushResult) bool { return r.fates[f] > 0 }
 	rare := func() bool { return !met(queueFull) || !met(overBudget) } // some seeds take longer to meet these
 	for r.step = 0; r.step < 30_000 || rare() && r.step < 300_000; r.step++ {
 		if r.random.IntN(300) == 0 {
@@ -253,9 +253,9 @@ func TestOutbox_AgreesWithAModel(t *testing.T) {
 		}
 		r.event(stalled)
 	}
-	for _, f := range []fate{queued, dropped, queueFull, overBudget} {
+	for _, f := range []pushResult{queued, dropped, queueFull, overBudget} {
 		if !met(f) {
-			t.Errorf("fate %d was never met", f)
+			t.Errorf("pushResult %d was never met", f)
 		}
 	}
 }

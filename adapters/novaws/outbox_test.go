@@ -160,7 +160,7 @@ func TestN30_WhatOverflowDoes(t *testing.T) {
 		name     string
 		waiting  []frame
 		push     frame
-		want     fate
+		want     pushResult
 		survivor string // must still be there ("" for any)
 		gone     string // must not
 	}{
@@ -181,7 +181,7 @@ func TestN30_WhatOverflowDoes(t *testing.T) {
 			o := openOutbox(false)
 			pushAll(t, o, c.waiting...)
 			if got := o.push(c.push); got != c.want {
-				t.Errorf("fate %d, want %d", got, c.want)
+				t.Errorf("pushResult %d, want %d", got, c.want)
 			}
 			wire := drain(o)
 			if c.survivor != "" && !slices.Contains(wire, c.survivor) {
@@ -321,7 +321,7 @@ func TestN35_N38_ARefusedFrameDisturbsNothing(t *testing.T) {
 		name     string
 		personal bool
 		f        frame
-		want     fate
+		want     pushResult
 	}{
 		{"empty", false, sized(kindAnswer, 0), refused},
 		{"text of 16384", false, sized(kindAnswer, text), queued},
@@ -343,7 +343,7 @@ func TestN35_N38_ARefusedFrameDisturbsNothing(t *testing.T) {
 			o := openOutbox(c.personal)
 			pushAll(t, o, audio(1, 0), viewed(kindApproval, "approval", "a-1"))
 			if got := o.push(c.f); got != c.want {
-				t.Errorf("fate %d, want %d", got, c.want)
+				t.Errorf("pushResult %d, want %d", got, c.want)
 			}
 			if c.want == refused {
 				wantWire(t, o, "audio 1/0", "approval")
@@ -390,7 +390,7 @@ func TestN37_ASlowClientIsLimitedInBytes(t *testing.T) {
 			t.Errorf("a caption that does not fit is %d, want it dropped", became)
 		}
 		pushAll(t, o, sound(30_000)) // evicts all three
-		if n := len(o.waiting[placeMain]); n != 5 {
+		if n := len(o.waiting[laneMain]); n != 5 {
 			t.Errorf("%d frames wait, want the audio alone", n)
 		}
 	})
@@ -423,7 +423,7 @@ func TestOutbox_EmptiesItsPlacesInOrder(t *testing.T) {
 	o := openOutbox(true)
 	var reversed []frame
 	for k := kindTasks; k >= kindReply; k-- {
-		if frameRules[k].place != placeMain {
+		if frameRules[k].lane != laneMain {
 			reversed = append(reversed, labelled(k, fmt.Sprint(k)))
 		}
 	}
@@ -527,30 +527,30 @@ func TestOutbox_ANewerPartialCaptionReplacesOneThatWaits(t *testing.T) {
 // them go, and none is lost.
 func TestP59_AReceiptSurvivesAFullOutboxOfDroppables(t *testing.T) {
 	o := openOutbox(true)
-	for range placeBounds[placeMain] {
+	for range laneBounds[laneMain] {
 		pushAll(t, o, labelled(kindCaption, "partial"))
 	}
-	answer, ok := describe(nova.TextResult{})
+	answer, ok := frameOf(nova.TextResult{})
 	if answer.buffer = labelled(0, "receipt").buffer; !ok {
 		t.Fatal("a receipt has no kind")
 	}
 	pushAll(t, o, answer)
 	wire := drain(o)
-	if len(wire) != placeBounds[placeMain] || wire[len(wire)-1] != "receipt" {
+	if len(wire) != laneBounds[laneMain] || wire[len(wire)-1] != "receipt" {
 		t.Errorf("%d frames, the last is %s", len(wire), wire[len(wire)-1])
 	}
 }
 
 func TestOutbox_SuppressesARepeatedDetail(t *testing.T) {
 	o := openOutbox(false)
-	tell := func(work, summary string) fate {
+	tell := func(work, summary string) pushResult {
 		f := labelled(kindDetail, work+" "+summary)
 		f.work, f.summary = work, summary
 		return o.push(f)
 	}
 	for _, c := range []struct {
 		work, summary string
-		want          fate
+		want          pushResult
 	}{
 		{"w1", "reads", queued}, {"w1", "reads", dropped}, {"w2", "reads", queued},
 		{"w1", "writes", queued}, {"w1", "reads", queued}, {"w2", "reads", dropped},

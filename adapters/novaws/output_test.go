@@ -56,7 +56,7 @@ func flood(t *testing.T, c *session) (queued int) {
 // half a second, else it is cut; the host goes on, and so does its successor.
 func TestN37_ASlowPhoneIsTold4008OrCut(t *testing.T) {
 	for _, reads := range []bool{true, false} {
-		inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+		inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 			p := h.admitOnly()
 			began := time.Now()
 			if n := flood(t, h.only()); n < 32 || n > 129 {
@@ -80,7 +80,7 @@ func TestN37_ASlowPhoneIsTold4008OrCut(t *testing.T) {
 
 // TestN37_UnreadReceiptsAreBounded: a client that commands and does not read.
 func TestN37_UnreadReceiptsAreBounded(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p := h.admitOnly()
 		stale := `{"type":"client.command","request_id":"r","connection_id":"c","payload":{}}`
@@ -100,7 +100,7 @@ func TestN37_UnreadReceiptsAreBounded(t *testing.T) {
 
 // TestN38_N35_WhatCannotBeSaidIsNotSent: and disturbs nobody.
 func TestN38_N35_WhatCannotBeSaidIsNotSent(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		p, out := h.connect(""), h.only().out
 		for _, m := range []nova.Message{
 			nova.ExecutorTasks{Revision: 1, Tasks: make([]nova.Task, nova.MaxTasks+1)},
@@ -120,7 +120,7 @@ func TestN38_N35_WhatCannotBeSaidIsNotSent(t *testing.T) {
 
 // TestN39_AFailedWriteEndsTheConnectionAlone: the next one is told the state again.
 func TestN39_AFailedWriteEndsTheConnectionAlone(t *testing.T) {
-	log := inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	log := inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		h.admitOnly() // reads nothing more
 		if reason := h.only().out.send(caption("x")); reason != 0 {
 			t.Fatal(reason)
@@ -136,7 +136,7 @@ func TestN39_AFailedWriteEndsTheConnectionAlone(t *testing.T) {
 // TestSlowLink_IsNoDeadClient: a write that makes progress is not cut, however
 // long it takes.
 func TestSlowLink_IsNoDeadClient(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		p := h.admitOnly()
 		for range 14 {
 			if reason := h.only().out.send(caption(strings.Repeat("x", 3_900))); reason != 0 {
@@ -155,7 +155,7 @@ func TestSlowLink_IsNoDeadClient(t *testing.T) {
 // TestN65_N66_N67_TheClosingLineTellsWhatWasMeasured: and the host is asked
 // nothing of it.
 func TestN65_N66_N67_TheClosingLineTellsWhatWasMeasured(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	log := inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p := h.connect("")
 		began := time.Now()
@@ -188,7 +188,7 @@ func TestN65_N66_N67_TheClosingLineTellsWhatWasMeasured(t *testing.T) {
 
 // TestN65_AnUnreadPingIsNoReasonToEnd: pings are droppable, and one a minute.
 func TestN65_AnUnreadPingIsNoReasonToEnd(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		p := h.connect("")
 		time.Sleep(10*time.Minute + time.Second)
 		synctest.Wait()
@@ -201,7 +201,7 @@ func TestN65_AnUnreadPingIsNoReasonToEnd(t *testing.T) {
 // TestShutdown_SaysGoodbyeAndTakesNobody: 1001 to every client and pairing
 // socket, 503 to newcomers.
 func TestShutdown_SaysGoodbyeAndTakesNobody(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	d.redeem = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		ends := []*phone{h.connect(""), h.start(h.open(clientPath)), h.start(h.open(pairPath)), h.start(h.open(pairPath))}
@@ -221,7 +221,7 @@ func TestShutdown_SaysGoodbyeAndTakesNobody(t *testing.T) {
 
 // TestShutdown_IsBoundedForAPeerThatDoesNotRead: whatever is being written.
 func TestShutdown_IsBoundedForAPeerThatDoesNotRead(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		h.admitOnly()
 		for range 20 {
 			if reason := h.only().out.send(caption(strings.Repeat("x", 3_900))); reason != 0 {
@@ -239,7 +239,7 @@ func TestShutdown_IsBoundedForAPeerThatDoesNotRead(t *testing.T) {
 
 // TestFlood_OfPingsThatAreNotRead: the library's pongs are bounded too.
 func TestFlood_OfPingsThatAreNotRead(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		p := h.admitOnly()
 		began := time.Now()
 		for p.SendFrame(wstest.Ping, []byte("x")) == nil {
@@ -250,7 +250,7 @@ func TestFlood_OfPingsThatAreNotRead(t *testing.T) {
 
 // TestClient_PingsAreAnswered: some phones ping.
 func TestClient_PingsAreAnswered(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		p := h.admitOnly()
 		if err := p.SendFrame(wstest.Ping, []byte("hi")); err != nil {
 			t.Fatal(err)

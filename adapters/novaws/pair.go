@@ -126,13 +126,13 @@ func (s *Server) administer(ctx context.Context, request nova.PairRequest) nova.
 }
 
 func (s *Server) administrate(ctx context.Context, request nova.PairRequest) (nova.Message, error) {
-	desk := s.deps.Pairing
-	if err := desk.AuthenticateMaster(ctx, pairing.MasterToken{Text: tokenOf(request)}); err != nil {
+	invitations := s.deps.Pairing
+	if err := invitations.AuthenticateMaster(ctx, pairing.MasterToken{Text: tokenOf(request)}); err != nil {
 		return nil, err
 	}
 	switch r := request.(type) {
 	case nova.PairCreate:
-		i, _, err := desk.CreateInvitation(ctx, r.Server)
+		i, _, err := invitations.CreateInvitation(ctx, r.Server)
 		if err != nil {
 			return nil, err
 		}
@@ -144,12 +144,12 @@ func (s *Server) administrate(ctx context.Context, request nova.PairRequest) (no
 		if err != nil {
 			return nil, err
 		}
-		if err := desk.Revoke(ctx, id); err != nil {
+		if err := invitations.Revoke(ctx, id); err != nil {
 			return nil, err
 		}
 		return s.pairDevices(ctx, secret.Text{})
 	case nova.PairCancel:
-		if _, err := desk.CancelInvitation(ctx, pairing.Code{Text: r.Code}.ID()); err != nil {
+		if _, err := invitations.CancelInvitation(ctx, pairing.Code{Text: r.Code}.ID()); err != nil {
 			return nil, err
 		}
 		return s.pairDevices(ctx, r.Code)

@@ -52,7 +52,7 @@ func (h *harness) devices() nova.PairDevices {
 
 // TestN72_AdminAsksWithTheMasterTokenAlone: everything else is the same answer.
 func TestN72_AdminAsksWithTheMasterTokenAlone(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		for name, text := range map[string]string{
 			"wrong token":      adminText("pair.list", wrongToken, ""),
@@ -85,7 +85,7 @@ func TestN72_AdminAsksWithTheMasterTokenAlone(t *testing.T) {
 
 // TestN73_N74_ACodeWorksOnce: the list says so, and so does cancel.
 func TestN73_N74_ACodeWorksOnce(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		if l := h.devices(); !l.Active || len(l.Devices) != 1 {
 			t.Errorf("%+v", l)
@@ -117,7 +117,7 @@ func TestN73_N74_ACodeWorksOnce(t *testing.T) {
 
 // TestN75_ARevokedDeviceIsClosedAndStaysOut: others stay.
 func TestN75_ARevokedDeviceIsClosedAndStaysOut(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		h.ask(pairPath, redeemText(pairCode, "new"))
 		p := h.knock(freshToken, "")
 		p.welcomed()
@@ -136,7 +136,7 @@ func TestN75_ARevokedDeviceIsClosedAndStaysOut(t *testing.T) {
 // TestN76_PairingTakesNoPlace: neither from a client that is there nor from one
 // that comes, and it never comes to an admission.
 func TestN76_PairingTakesNoPlace(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		for range 8 {
 			h.start(h.open(pairPath))
@@ -187,7 +187,7 @@ func TestN77_EveryFailureIsOneAnswer(t *testing.T) {
 		"a hello":        {wstest.Text, []byte(hello(masterToken, "")), false},
 		"a private name": {wstest.Text, []byte(redeemText(wrongCode, privateText)), false},
 	} {
-		d := newDesk()
+		d := newFakeHost()
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
 			p := h.start(h.open(pairPath))
 			_ = p.SendFrame(c.opcode, c.body)
@@ -199,7 +199,7 @@ func TestN77_EveryFailureIsOneAnswer(t *testing.T) {
 			t.Errorf("%s: %d attempts counted, the code is used: %v", name, d.attempts, d.code.Empty())
 		}
 	}
-	d := newDesk()
+	d := newFakeHost()
 	d.noAttempts = true
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		if got := h.ask(pairPath, redeemText(pairCode, "phone")); got != pairError || d.code.Empty() {
@@ -211,7 +211,7 @@ func TestN77_EveryFailureIsOneAnswer(t *testing.T) {
 // TestPairing_OnlyTheFirstMessageCounts: two at once get one answer.
 func TestPairing_OnlyTheFirstMessageCounts(t *testing.T) {
 	for first, good := range map[string]bool{pairCode: true, wrongCode: false} {
-		d := newDesk()
+		d := newFakeHost()
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
 			p := h.start(h.open(pairPath))
 			both := wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Text, Payload: []byte(redeemText(first, "a"))})
@@ -230,7 +230,7 @@ func TestPairing_OnlyTheFirstMessageCounts(t *testing.T) {
 // TestPairing_EightSocketsAtOnce: of both paths together; the ninth is cut, and
 // takes no place from the others.
 func TestPairing_EightSocketsAtOnce(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		var open []*phone
 		for i := range 8 {
 			open = append(open, h.start(h.open([]string{pairPath, pairAdminPath}[i%2])))
@@ -253,7 +253,7 @@ func TestPairing_EightSocketsAtOnce(t *testing.T) {
 // to, one whose answer is slow, and one that does not take it.
 func TestPairing_FiveSecondsInAll(t *testing.T) {
 	whole := wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Text, Payload: []byte(redeemText(pairCode, "a"))})
-	d := newDesk()
+	d := newFakeHost()
 	for name, sent := range map[string][]byte{"silent": nil, "half": whole[:20]} {
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
 			p, began := h.start(h.open(pairPath)), time.Now()
@@ -274,7 +274,7 @@ func TestPairing_FiveSecondsInAll(t *testing.T) {
 		p.endsWith(0)
 		within(t, "a slow answer", time.Since(began), 5*time.Second, 5*time.Second)
 	})
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		p := h.open(pairPath)
 		if err := p.SendText(redeemText(pairCode, "phone")); err != nil {
 			t.Fatal(err)
@@ -286,7 +286,7 @@ func TestPairing_FiveSecondsInAll(t *testing.T) {
 // TestPairing_AHandlerThatFallsOver: takes neither the process nor a secret with
 // it.
 func TestPairing_AHandlerThatFallsOver(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	d.redeem = func(context.Context) error { panic(pairCode) }
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p := h.start(h.open(pairPath))

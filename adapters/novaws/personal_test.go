@@ -27,9 +27,9 @@ func resultOf(id string, revision uint64) nova.PersonalResult {
 	return nova.PersonalResult{RequestID: id, Data: json.RawMessage(`{"type":"personal.state"}`), Revision: revision}
 }
 
-// composes makes the desk give snapshots of the revision that it has, and counts
+// composes makes the host give snapshots of the revision that it has, and counts
 // them.
-func (d *desk) composes(size int) (revision *atomic.Uint64, composed *atomic.Int64) {
+func (d *fakeHost) composes(size int) (revision *atomic.Uint64, composed *atomic.Int64) {
 	revision, composed = new(atomic.Uint64), new(atomic.Int64)
 	d.snapshot = func(context.Context) (nova.PersonalState, error) {
 		composed.Add(1)
@@ -74,7 +74,7 @@ func (p *phone) wantNothing(d time.Duration) {
 // TestP68_PersonalFramesGoToPersonalClients: to nobody else, in silence; the limit
 // of other messages stays.
 func TestP68_PersonalFramesGoToPersonalClients(t *testing.T) {
-	log := inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	log := inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		for members, granted := range map[string]bool{"": false, asksPersonal: true, `,"capabilities":["other"]`: false} {
 			p := h.knock(masterToken, members)
 			if r, _ := p.receive().(nova.Ready); r.Personal != granted {
@@ -82,15 +82,15 @@ func TestP68_PersonalFramesGoToPersonalClients(t *testing.T) {
 			}
 			p.receive()
 			synctest.Wait()
-			seat := h.desk.last()
-			if seat.terms.Personal != granted {
-				t.Errorf("%s: the terms are %+v", members, seat.terms)
+			client := h.host.last()
+			if client.terms.Personal != granted {
+				t.Errorf("%s: the terms are %+v", members, client.terms)
 			}
-			seat.link.Send(nova.ConversationError{ConversationID: "c", Error: "response_failed"})
-			seat.link.Send(nova.TextResult{RequestID: "t", ConversationID: strings.Repeat("c", nova.MaxText)})
-			seat.link.Send(nova.PersonalResult{RequestID: "r", Data: json.RawMessage(`"` + strings.Repeat("x", 300_000) + `"`)})
-			seat.link.Send(stateOf(1, 10))
-			seat.link.Send(nova.TextResult{RequestID: "t"})
+			client.link.Send(nova.ConversationError{ConversationID: "c", Error: "response_failed"})
+			client.link.Send(nova.TextResult{RequestID: "t", ConversationID: strings.Repeat("c", nova.MaxText)})
+			client.link.Send(nova.PersonalResult{RequestID: "r", Data: json.RawMessage(`"` + strings.Repeat("x", 300_000) + `"`)})
+			client.link.Send(stateOf(1, 10))
+			client.link.Send(nova.TextResult{RequestID: "t"})
 			kinds := []string{"conversation.error", "personal.result", "personal.state", "input.text_result"}
 			if !granted {
 				kinds = kinds[3:]
@@ -109,9 +109,9 @@ func TestP68_PersonalFramesGoToPersonalClients(t *testing.T) {
 	}
 }
 
-// TestN10_TheLanguageReachesTheDesk: with each connection anew.
-func TestN10_TheLanguageReachesTheDesk(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+// TestN10_TheLanguageReachesTheHost: with each connection anew.
+func TestN10_TheLanguageReachesTheHost(t *testing.T) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		for _, c := range []struct {
 			members string
 			want    personal.Terms
@@ -121,7 +121,7 @@ func TestN10_TheLanguageReachesTheDesk(t *testing.T) {
 			{`,"language":"zh-CN"` + asksPersonal, personal.Terms{Personal: true, Language: nova.Chinese}},
 		} {
 			p := h.connect(c.members)
-			if got := h.desk.last().terms; got != c.want {
+			if got := h.host.last().terms; got != c.want {
 				t.Errorf("%s: %+v", c.members, got)
 			}
 			_ = p.Close()
@@ -133,9 +133,9 @@ func TestN10_TheLanguageReachesTheDesk(t *testing.T) {
 // TestK10_TheOfferIsThatOfTheHello: a recogniser that is found later is offered
 // then.
 func TestK10_TheOfferIsThatOfTheHello(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		for _, in := range []nova.Input{nova.NoInput, nova.TextAndDictation, nova.TextInput} {
-			h.desk.input = in
+			h.host.input = in
 			p := h.knock(masterToken, "")
 			if r, _ := p.receive().(nova.Ready); r.Pipeline != in.Pipeline() {
 				t.Errorf("input %d: %+v", in, r)
@@ -154,7 +154,7 @@ func TestK10_TheOfferIsThatOfTheHello(t *testing.T) {
 // TestN18_WithoutAPersonalHost: nothing is granted or announced, and nobody takes
 // a control; audio falls on the floor.
 func TestN18_WithoutAPersonalHost(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	d.alone = true
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p := h.knock(masterToken, asksPersonal)
@@ -177,7 +177,7 @@ func TestN18_WithoutAPersonalHost(t *testing.T) {
 // TestN78_P70_StatesOfOneWindowAreOneFrame: the newest, 250 ms after the first
 // change, and none to a client that has left.
 func TestN78_P70_StatesOfOneWindowAreOneFrame(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	revision, composed := d.composes(10)
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p := h.connect(asksPersonal)
@@ -209,7 +209,7 @@ func TestN78_P70_StatesOfOneWindowAreOneFrame(t *testing.T) {
 // TestN78_P71_AResultCancelsTheStateItHas: before it is composed, while it is, and
 // where its change is announced late.
 func TestN78_P71_AResultCancelsTheStateItHas(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	revision, composed := d.composes(10)
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p := h.connect(asksPersonal)
@@ -247,7 +247,7 @@ func TestN78_P71_AResultCancelsTheStateItHas(t *testing.T) {
 
 // TestP71_AResultWithoutItsSnapshotCancelsNothing: too large a one goes without.
 func TestP71_AResultWithoutItsSnapshotCancelsNothing(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	revision, _ := d.composes(10)
 	log := inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p := h.connect(asksPersonal)
@@ -271,7 +271,7 @@ func TestP71_AResultWithoutItsSnapshotCancelsNothing(t *testing.T) {
 
 // TestState_OneIsComposedAtATime: what changes meanwhile is in the next one.
 func TestState_OneIsComposedAtATime(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		var revision atomic.Uint64
 		var running atomic.Int64
@@ -299,7 +299,7 @@ func TestState_OneIsComposedAtATime(t *testing.T) {
 // TestState_ThatCannotBeComposed: is logged once, and tried again at the next
 // change.
 func TestState_ThatCannotBeComposed(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	var tries int
 	log := inFakeTime(t, d, func(t *testing.T, h *harness) {
 		d.snapshot = func(context.Context) (nova.PersonalState, error) {
@@ -332,7 +332,7 @@ func TestP74_N82_FaultsOfAPersonalConnection(t *testing.T) {
 			"odd PCM":        func(_ *harness, p *phone) { _ = p.Send([]byte{1, 2, 3}) },
 			"malformed JSON": func(_ *harness, p *phone) { p.say(`{"type":`) },
 		} {
-			inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+			inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 				p := h.connect(members)
 				if do(h, p); t.Failed() {
 					t.Fatal(name)
@@ -340,21 +340,21 @@ func TestP74_N82_FaultsOfAPersonalConnection(t *testing.T) {
 				p.wantEnd(code)
 			})
 		}
-		d := newDesk()
-		d.seat = func() { panic(privateText) }
+		d := newFakeHost()
+		d.onAttach = func() { panic(privateText) }
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
 			h.knock(masterToken, members).endsWith(code)
-			d.seat = nil
+			d.onAttach = nil
 			h.connect("").alive()
 		})
-		inFakeTime(t, newDesk(), func(t *testing.T, h *harness) { h.knock(wrongToken, members).wantEnd(4003) })
+		inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) { h.knock(wrongToken, members).wantEnd(4003) })
 	}
 }
 
 // TestP75_WhatIsNotAPhonesIsRejected: and nothing else comes of it; a command that
 // is too long is a fault.
 func TestN81_P75_WhatIsNotAPhonesIsRejected(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p := h.connect(asksPersonal)
 		for i, method := range []string{"sources.add", "connector.status", "feishu.status", "discovery.configure", "no.such"} {
@@ -375,7 +375,7 @@ func TestN81_P75_WhatIsNotAPhonesIsRejected(t *testing.T) {
 // TestP78_ASecondClientDisturbsNobody: the first one's state comes as if it had
 // not been there.
 func TestP78_ASecondClientDisturbsNobody(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	revision, _ := d.composes(10)
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p := h.connect(asksPersonal)
@@ -385,15 +385,15 @@ func TestP78_ASecondClientDisturbsNobody(t *testing.T) {
 		p.wantState(1)
 		p.alive()
 	})
-	if len(d.seats) != 1 || d.seats[0].left != 1 {
-		t.Errorf("%d clients at the desk, the first left %d times", len(d.seats), d.seats[0].left)
+	if len(d.attachments) != 1 || d.attachments[0].left != 1 {
+		t.Errorf("%d clients at the host, the first left %d times", len(d.attachments), d.attachments[0].left)
 	}
 }
 
 // TestP79_N82_ARevocationWaitsForNothing: it ends a personal connection with 4003
-// though a command runs and others wait; the place is free and the desk told.
+// though a command runs and others wait; the slot is free and the host told.
 func TestP79_N82_ARevocationWaitsForNothing(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		d.deliver = func(ctx context.Context, _ nova.Control) error {
 			time.Sleep(3 * time.Second) // whether or not ctx ends
@@ -401,12 +401,12 @@ func TestP79_N82_ARevocationWaitsForNothing(t *testing.T) {
 		}
 		d.leave = func() {
 			if h.s.slot.Holder() != 0 {
-				t.Error("the place is not free when the desk is told")
+				t.Error("the slot is not free when the host is told")
 			}
 		}
 		p := h.knock(deviceToken, asksPersonal)
 		p.welcomed()
-		seat := d.last()
+		client := d.last()
 		for i := range 3 {
 			p.command(fmt.Sprint(i), personalCommand("state"))
 		}
@@ -416,8 +416,8 @@ func TestP79_N82_ARevocationWaitsForNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.wantEnd(4003)
-		if seat.left != 1 {
-			t.Errorf("it left %d times", seat.left)
+		if client.left != 1 {
+			t.Errorf("it left %d times", client.left)
 		}
 		h.connect(asksPersonal).alive()
 		within(t, "all of it", time.Since(began), 0, 0)
@@ -427,9 +427,9 @@ func TestP79_N82_ARevocationWaitsForNothing(t *testing.T) {
 	}
 }
 
-// TestAudio_GoesToTheDesk: whole, and a fault of the desk's ends the connection.
-func TestAudio_GoesToTheDesk(t *testing.T) {
-	d := newDesk()
+// TestAudio_GoesToTheHost: whole, and a fault of the host's ends the connection.
+func TestAudio_GoesToTheHost(t *testing.T) {
+	d := newFakeHost()
 	log := inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p := h.connect("")
 		for _, n := range []int{2, 640, nova.MaxPCM} {
@@ -451,9 +451,9 @@ func TestAudio_GoesToTheDesk(t *testing.T) {
 	}
 }
 
-// TestState_ADeskThatFallsOverEndsTheConnection: that one alone.
-func TestState_ADeskThatFallsOverEndsTheConnection(t *testing.T) {
-	d := newDesk()
+// TestState_AHostThatPanicsEndsTheConnection: that one alone.
+func TestState_AHostThatPanicsEndsTheConnection(t *testing.T) {
+	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		d.snapshot = func(context.Context) (nova.PersonalState, error) { panic(privateText) }
 		p := h.connect(asksPersonal)

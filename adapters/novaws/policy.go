@@ -28,27 +28,27 @@ const (
 	kindResult                              // executor.results.reset and executor.result
 )
 
-// place is where frames wait. The places are emptied in this order.
-type place uint8
+// lane is a queue in which frames wait. The lanes are emptied in this order.
+type lane uint8
 
 const (
-	placeDirect place = iota // before all queues, as if written straight to the socket
-	placePreempt
-	placeMain
-	placeExecutor // this and the next three hold the latest value alone
-	placeProject
-	placeApproval
-	placeTasks
-	placeResults
-	places int = iota
+	laneDirect lane = iota // before all queues, as if written straight to the socket
+	lanePreempt
+	laneMain
+	laneExecutor // this and the next three hold the latest value alone
+	laneProject
+	laneApproval
+	laneTasks
+	laneResults
+	lanes int = iota
 )
 
-// placeBounds says how many frames wait at most (Nova client protocol §11.1; for
-// placeDirect §11.3).
-var placeBounds = [places]int{
-	placeDirect: 128, placePreempt: 128, placeMain: 128,
-	placeExecutor: 1, placeProject: 1, placeApproval: 1, placeTasks: 1,
-	placeResults: 65,
+// laneBounds says how many frames wait at most (Nova client protocol §11.1; for
+// laneDirect §11.3).
+var laneBounds = [lanes]int{
+	laneDirect: 128, lanePreempt: 128, laneMain: 128,
+	laneExecutor: 1, laneProject: 1, laneApproval: 1, laneTasks: 1,
+	laneResults: 65,
 }
 
 // delivery is what a frame may suffer (Nova client protocol §11.2).
@@ -62,28 +62,28 @@ const (
 
 // frameRules is the one table from kind to treatment.
 var frameRules = [...]struct {
-	place    place
+	lane     lane
 	delivery delivery
 }{
-	kindReply:          {placeDirect, required},
-	kindClear:          {placePreempt, required},
-	kindAlert:          {placePreempt, required},
-	kindAudio:          {placeMain, required},
-	kindTerminal:       {placeMain, required},
-	kindCaption:        {placeMain, droppable},
-	kindFullCaption:    {placeMain, required},
-	kindAnswer:         {placeMain, required},
-	kindPersonal:       {placeMain, required},
-	kindPersonalState:  {placeMain, required},
-	kindPersonalResult: {placeMain, required},
-	kindProgress:       {placeMain, droppable},
-	kindDetail:         {placeMain, droppable},
-	kindPing:           {placeMain, droppable},
-	kindExecutorState:  {placeExecutor, latest},
-	kindProjectState:   {placeProject, latest},
-	kindApproval:       {placeApproval, latest},
-	kindTasks:          {placeTasks, latest},
-	kindResult:         {placeResults, latest},
+	kindReply:          {laneDirect, required},
+	kindClear:          {lanePreempt, required},
+	kindAlert:          {lanePreempt, required},
+	kindAudio:          {laneMain, required},
+	kindTerminal:       {laneMain, required},
+	kindCaption:        {laneMain, droppable},
+	kindFullCaption:    {laneMain, required},
+	kindAnswer:         {laneMain, required},
+	kindPersonal:       {laneMain, required},
+	kindPersonalState:  {laneMain, required},
+	kindPersonalResult: {laneMain, required},
+	kindProgress:       {laneMain, droppable},
+	kindDetail:         {laneMain, droppable},
+	kindPing:           {laneMain, droppable},
+	kindExecutorState:  {laneExecutor, latest},
+	kindProjectState:   {laneProject, latest},
+	kindApproval:       {laneApproval, latest},
+	kindTasks:          {laneTasks, latest},
+	kindResult:         {laneResults, latest},
 }
 
 // body reports whether the larger budget of personal snapshots and results
@@ -107,21 +107,21 @@ func (k frameKind) maxFrame(personal bool) int {
 	return nova.MaxText
 }
 
-// fate is what became of a frame that was pushed.
-type fate uint8
+// pushResult is what became of a frame that was pushed.
+type pushResult uint8
 
 const (
-	queued     fate = iota + 1
-	dropped         // as its policy allows, or because the client is not to have it
-	refused         // a bug of the caller: empty, too large or out of place; nothing is disturbed
-	queueFull       // a required frame is lost for want of a place: the connection must end
-	overBudget      // likewise, for want of bytes or because replies are not taken
+	queued     pushResult = iota + 1
+	dropped               // as its policy allows, or because the client is not to have it
+	refused               // a bug of the caller: empty, too large or in no lane; nothing is disturbed
+	queueFull             // a required frame is lost because its lane is full: the connection must end
+	overBudget            // likewise, for want of bytes or because replies are not taken
 )
 
-// describe gives the frame that carries m, still without its bytes, and without
-// the caption part of a fence. ok is false for a message that never goes through
+// frameOf gives the frame that carries m, still without its bytes, and without the
+// caption part of a fence. ok is false for a message that never goes through
 // an outbox.
-func describe(m nova.Message) (f frame, ok bool) {
+func frameOf(m nova.Message) (f frame, ok bool) {
 	switch m := m.(type) {
 	case nova.PlaybackClear:
 		f.kind, f.fence.Epoch = kindClear, m.Generation.Epoch

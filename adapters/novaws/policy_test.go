@@ -12,11 +12,11 @@ func TestEveryKindHasAPlaceAndADelivery(t *testing.T) {
 		if rule.delivery == 0 {
 			t.Errorf("kind %d has no rule", k)
 		}
-		if slot := rule.place >= placeExecutor; slot != (rule.delivery == latest) {
-			t.Errorf("kind %d waits in place %d with delivery %d", k, rule.place, rule.delivery)
+		if slot := rule.lane >= laneExecutor; slot != (rule.delivery == latest) {
+			t.Errorf("kind %d waits in lane %d with delivery %d", k, rule.lane, rule.delivery)
 		}
-		if placeBounds[rule.place] == 0 {
-			t.Errorf("place %d holds nothing", rule.place)
+		if laneBounds[rule.lane] == 0 {
+			t.Errorf("lane %d holds nothing", rule.lane)
 		}
 	}
 }
@@ -58,12 +58,12 @@ func TestDescribe_KnowsEveryMessageOfAConnection(t *testing.T) {
 		{nova.ResultsReset{}, frame{kind: kindResult}},
 		{nova.ExecutorResult{}, frame{kind: kindResult}},
 	} {
-		if got, ok := describe(c.m); !ok || got != c.want {
+		if got, ok := frameOf(c.m); !ok || got != c.want {
 			t.Errorf("%s %+v is %+v, %v, want %+v", c.m.Type(), c.m, got, ok, c.want)
 		}
 	}
 	for _, m := range []nova.Message{nova.Unknown{Name: "x"}, nova.PairError{}} {
-		if f, ok := describe(m); ok {
+		if f, ok := frameOf(m); ok {
 			t.Errorf("%s is %+v, but has no business in an outbox", m.Type(), f)
 		}
 	}

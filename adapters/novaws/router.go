@@ -26,31 +26,31 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	local := s.hosts.Load().Allows(r.Host)
 	switch {
 	case s.shell.Full(r):
-		tell(w, http.StatusServiceUnavailable, "Plexus has no place for this connection now.")
-	case !local && !s.deps.Door.AcceptsHost(r.Host):
+		respond(w, http.StatusServiceUnavailable, "Plexus has no place for this connection now.")
+	case !local && !s.deps.Auth.AcceptsHost(r.Host):
 		s.deps.Refuse(admission.WrongHost, "")
-		tell(w, http.StatusForbidden, "This name is not accepted here. The owner can accept it: set public_url, or pair a phone with it.")
-	case !httpguard.OriginIfAny(r.Header, s.deps.Door.AcceptsOrigin): // phones send none
+		respond(w, http.StatusForbidden, "This name is not accepted here. The owner can accept it: set public_url, or pair a phone with it.")
+	case !httpguard.OriginIfAny(r.Header, s.deps.Auth.AcceptsOrigin): // phones send none
 		s.deps.Refuse(admission.WebOrigin, r.Header.Get("Origin"))
-		tell(w, http.StatusForbidden, "")
+		respond(w, http.StatusForbidden, "")
 	case r.URL.Path == "/healthz" && r.Method == http.MethodGet && !wsconn.IsUpgrade(r):
-		tell(w, http.StatusOK, "ok")
+		respond(w, http.StatusOK, "ok")
 	case !wsconn.IsUpgrade(r):
 		w.Header().Set("Upgrade", "websocket")
 		w.Header().Set("Sec-WebSocket-Version", "13")
-		tell(w, http.StatusUpgradeRequired, "This address speaks WebSocket over HTTP/1.1 only.")
+		respond(w, http.StatusUpgradeRequired, "This address speaks WebSocket over HTTP/1.1 only.")
 	case r.RequestURI == pairAdminPath && !s.config.RemoteAdmin && (httpguard.Proxied(r.Header) || !local):
 		s.deps.Refuse(admission.Proxied, "")
-		tell(w, http.StatusForbidden, "")
-	case s.deps.Door.NoPhone():
-		tell(w, http.StatusServiceUnavailable, "The owner wants no phone for now.")
+		respond(w, http.StatusForbidden, "")
+	case s.deps.Auth.NoPhone():
+		respond(w, http.StatusServiceUnavailable, "The owner wants no phone for now.")
 	default:
 		s.upgrade(w, r)
 	}
 }
 
-// tell answers with one line of plain text, or none.
-func tell(w http.ResponseWriter, status int, line string) {
+// respond answers with one line of plain text, or none.
+func respond(w http.ResponseWriter, status int, line string) {
 	h := w.Header()
 	h.Set("Connection", "close")
 	h.Set("Cache-Control", "no-store")
@@ -62,7 +62,7 @@ func tell(w http.ResponseWriter, status int, line string) {
 
 func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 	if !s.tracker.Reserve() {
-		tell(w, http.StatusServiceUnavailable, "Plexus has no place for this connection now.")
+		respond(w, http.StatusServiceUnavailable, "Plexus has no place for this connection now.")
 		return
 	}
 	socket, err := wsconn.Upgrade(w, r, wsconn.UpgradeOptions{ReadLimit: nova.MaxMessage, Limits: s.config.Limits})

@@ -20,7 +20,7 @@ import (
 // TestN3_PathsAreComparedByteForByte: any path upgrades, and all but three are
 // told 4004 at once.
 func TestN3_PathsAreComparedByteForByte(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		for _, target := range []string{
 			"/", "/debug-board", "/client", "/client/v1/", "/client/v1?x=1", "/client/v1?", "/client/v2", "//client/v1", "/client//v1",
@@ -52,7 +52,7 @@ func answerTo(h *harness, change func(r *http.Request)) *httptest.ResponseRecord
 // TestRequest_ThatIsNoUpgradeIs426: with one line, whatever the path; except the
 // health check.
 func TestRequest_ThatIsNoUpgradeIs426(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		for name, change := range map[string]func(r *http.Request){
 			"a plain GET":         func(r *http.Request) { r.Header = http.Header{} },
 			"a POST":              func(r *http.Request) { r.Method = http.MethodPost },
@@ -105,7 +105,7 @@ func TestK8_HostAndOrigin(t *testing.T) {
 		"two, both right":     {ownName, []string{"https://" + ownName, "https://" + ownName}, admission.WebOrigin},
 		"loopback and a page": {"127.0.0.1:18787", []string{"http://127.0.0.1:18787"}, admission.WebOrigin},
 	} {
-		d := newDesk()
+		d := newFakeHost()
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
 			h.local()
 			for _, target := range []string{clientPath, pairPath, pairAdminPath, "/x", "/healthz"} {
@@ -136,7 +136,7 @@ func TestK8_HostAndOrigin(t *testing.T) {
 func TestK8_PairAdminThroughAProxyIsRefused(t *testing.T) {
 	for _, header := range []string{"", "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Proto", "Tailscale-User-Login", "Tailscale-Funnel-Request"} {
 		for _, allowed := range []bool{false, true} {
-			d := newDesk()
+			d := newFakeHost()
 			inFakeTime(t, d, func(t *testing.T, h *harness) {
 				if header != "" {
 					h.start(h.open(clientPath, header, "x"))
@@ -164,7 +164,7 @@ func TestK8_PairAdminThroughAProxyIsRefused(t *testing.T) {
 }
 
 func TestPaused_Is503AtTheUpgrade(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	d.paused = true
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		if p, response := wstest.Pipe(h.s, wstest.UpgradeRequest(ownName, clientPath)); p != nil || response.StatusCode != http.StatusServiceUnavailable {
@@ -176,7 +176,7 @@ func TestPaused_Is503AtTheUpgrade(t *testing.T) {
 // TestG12_SixtyFourConnections: the next one is told 503, and gets a place when
 // one is free.
 func TestG12_SixtyFourConnections(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		var last *wstest.Peer
 		for range 3 {
 			last = h.open(pairPath)
@@ -219,7 +219,7 @@ func (m memory) dial() net.Conn {
 // TestHalfOpen_AThousandSocketsKeepNobodyOut: sockets that send nothing, or half
 // a request, cost a phone two seconds at most, and are gone after five.
 func TestHalfOpen_AThousandSocketsKeepNobodyOut(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		ln, served := memory{make(chan net.Conn), make(chan struct{})}, make(chan error, 1)
 		go func() { served <- h.s.Serve(ln) }()
 		var silent []net.Conn

@@ -32,53 +32,53 @@ type sender struct {
 }
 
 func newSender(ctx context.Context, socket *wsconn.Socket, interval time.Duration, log *slog.Logger) *sender {
-	o := &sender{log: log, snapshotSignal: make(chan struct{}, 1), keepAlive: wsconn.NewKeepAlive(ctx, socket, interval, wsconn.SlowestLink)}
-	o.writer = wsconn.NewWriter(o, func(f wsconn.Frame) error { return socket.Write(f.Buffer.B, f.Text) }, socket.CloseNow, o.keepAlive)
-	o.box = newOutbox(false, o.writer.Wake)
-	return o
+	s := &sender{log: log, snapshotSignal: make(chan struct{}, 1), keepAlive: wsconn.NewKeepAlive(ctx, socket, interval, wsconn.SlowestLink)}
+	s.writer = wsconn.NewWriter(s, func(f wsconn.Frame) error { return socket.Write(f.Buffer.B, f.Text) }, socket.CloseNow, s.keepAlive)
+	s.box = newOutbox(false, s.writer.Wake)
+	return s
 }
 
 // admit lets frames in, those of the personal extension where it was granted.
 // fence is what the process has told clients to drop.
-func (o *sender) admit(fence playback.Fence, personal bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.box.personal = personal
-	o.box.admit(fence)
+func (s *sender) admit(fence playback.Fence, personal bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.box.personal = personal
+	s.box.admit(fence)
 }
 
 // send queues m. A reason other than 0 ends the connection.
-func (o *sender) send(m nova.Message) sessions.CloseReason {
-	f, ok := describe(m)
+func (s *sender) send(m nova.Message) sessions.CloseReason {
+	f, ok := frameOf(m)
 	switch {
 	case !ok:
 		return sessions.Internal
-	case f.kind.extension() && !o.extended():
+	case f.kind.extension() && !s.extended():
 		return 0
 	}
 	b := wsconn.GetBuffer()
 	text, err := nova.Append(b.B, m)
 	if err != nil { // our bug: what cannot be said is dropped, and disturbs nobody
 		b.Put()
-		o.log.Error("a message could not be encoded", "type", m.Type(), "error", err)
+		s.log.Error("a message could not be encoded", "type", m.Type(), "error", err)
 		return 0
 	}
 	if private := bodyOf(m); len(private) > len(text) { // decision K13: the last resort
-		o.log.Warn("a personal message was too large and goes without its body", "type", m.Type(), "bytes", len(private))
+		s.log.Warn("a personal message was too large and goes without its body", "type", m.Type(), "bytes", len(private))
 		f.snapshot = f.kind == kindPersonalState // of a state, the revision has gone; of a result, nothing
 	}
 	b.B = text
 	f.buffer = b
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	news := !f.snapshot || o.states.Told(f.revision)
-	if o.ended || f.kind == kindPersonalState && !news {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	news := !f.snapshot || s.states.Told(f.revision)
+	if s.ended || f.kind == kindPersonalState && !news {
 		b.Put()
 		return 0
 	}
-	switch o.box.push(f) {
+	switch s.box.push(f) {
 	case refused:
-		o.log.Error("a message is out of place or too large", "type", m.Type())
+		s.log.Error("a message is out of place or too large", "type", m.Type())
 	case queueFull:
 		return sessions.RequiredFrameLost
 	case overBudget:
@@ -99,69 +99,69 @@ func bodyOf(m nova.Message) []byte {
 }
 
 // extended reports whether the client has the personal extension.
-func (o *sender) extended() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.box.personal
+func (s *sender) extended() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.box.personal
 }
 
 // changed notes that the personal state has this revision.
-func (o *sender) changed(revision uint64, now time.Time) {
-	o.mu.Lock()
-	o.states.Changed(revision, now)
-	o.mu.Unlock()
-	wsconn.Signal(o.snapshotSignal)
+func (s *sender) changed(revision uint64, now time.Time) {
+	s.mu.Lock()
+	s.states.Changed(revision, now)
+	s.mu.Unlock()
+	wsconn.Signal(s.snapshotSignal)
 }
 
 // stateDue reports whether the personal state is to be composed now. Else wait is
 // how long until then, or 0 for until the next snapshotSignal: on a slow link nothing is composed
 // while a body is still on its way, here or in a buffer beyond, so that one at most
 // is there and the next is as new as it can be.
-func (o *sender) stateDue(now time.Time) (compose bool, wait time.Duration) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	due := o.states.Due()
+func (s *sender) stateDue(now time.Time) (compose bool, wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	due := s.states.Due()
 	switch {
-	case o.ended, due.IsZero(), o.box.holdsBody(), o.unconfirmed > 0:
+	case s.ended, due.IsZero(), s.box.holdsBody(), s.unconfirmed > 0:
 		return false, 0
-	case o.states.Take(now):
+	case s.states.Take(now):
 		return true, 0
 	}
 	return false, due.Sub(now)
 }
 
 // Next gives the Writer the next frame (wsconn.Queue).
-func (o *sender) Next() (wsconn.Frame, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	f, ok := o.box.next()
-	o.writing, o.began = f, time.Now()
+func (s *sender) Next() (wsconn.Frame, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f, ok := s.box.next()
+	s.writing, s.began = f, time.Now()
 	return wsconn.Frame{Buffer: f.buffer, Text: f.kind != kindAudio}, ok
 }
 
 // Written takes the frame back (wsconn.Queue).
-func (o *sender) Written(_ wsconn.Frame, err error) {
-	body, size := o.writing.kind.body(), len(o.writing.buffer.B)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if err == nil && body && size > largeBody && time.Since(o.began) < quickWrite {
-		o.confirmDelivery(size)
+func (s *sender) Written(_ wsconn.Frame, err error) {
+	body, size := s.writing.kind.body(), len(s.writing.buffer.B)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil && body && size > largeBody && time.Since(s.began) < quickWrite {
+		s.confirmDelivery(size)
 	}
-	o.box.written(o.writing)
+	s.box.written(s.writing)
 	if body {
-		wsconn.Signal(o.snapshotSignal)
+		wsconn.Signal(s.snapshotSignal)
 	}
 }
 
 // end takes nothing more, and stops the writer with or without what is queued.
-func (o *sender) end(flush bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.ended = true
+func (s *sender) end(flush bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
 	if !flush {
-		o.box.release()
+		s.box.release()
 	}
-	o.writer.Stop(closeLimit)
+	s.writer.Stop(closeLimit)
 }
 
 // A body of more than largeBody bytes that took less than quickWrite may lie in a
@@ -174,12 +174,12 @@ const (
 // confirmDelivery pings behind a large body: once the pong is there, or the time
 // for size bytes on the slowest link is over, the client has the body, and another
 // may follow. mu is held.
-func (o *sender) confirmDelivery(size int) {
-	o.unconfirmed++
-	o.keepAlive.Ping(time.Duration(size)*time.Second/wsconn.SlowestLink, func() {
-		o.mu.Lock()
-		o.unconfirmed--
-		o.mu.Unlock()
-		wsconn.Signal(o.snapshotSignal)
+func (s *sender) confirmDelivery(size int) {
+	s.unconfirmed++
+	s.keepAlive.Ping(time.Duration(size)*time.Second/wsconn.SlowestLink, func() {
+		s.mu.Lock()
+		s.unconfirmed--
+		s.mu.Unlock()
+		wsconn.Signal(s.snapshotSignal)
 	})
 }

@@ -19,8 +19,9 @@ import (
 	"plexus/ports"
 )
 
-// Door decides who may come in. *devices.Service is one.
-type Door interface {
+// DeviceAuth decides who may connect, and under which names of this host.
+// *devices.Service is one.
+type DeviceAuth interface {
 	// Authenticate finds out whose token it is: devices.ErrTokenUnknown for nobody's,
 	// any other error when that could not be found out.
 	Authenticate(ctx context.Context, token pairing.DeviceToken) (devices.Identity, error)
@@ -50,9 +51,9 @@ type Pairing interface {
 
 // Deps is what the listener asks of the host.
 type Deps struct {
-	Door    Door
-	Pairing Pairing
-	Desk    Desk // nil: there is no personal host, and nobody takes controls
+	Auth     DeviceAuth
+	Pairing  Pairing
+	Personal PersonalHost // nil: there is none, and nobody takes controls
 	// Refuse notes a refused attempt for the owner's list.
 	Refuse func(cause admission.Cause, peer string)
 }

@@ -36,7 +36,7 @@ type session struct {
 	who     devices.Identity // the loop's alone
 	detach  func()           // the loop's alone; nil until attached
 	// Set by the loop at the admission, before anything that uses it is started;
-	// nil where there is no desk.
+	// nil where there is no personal host.
 	endpoint personal.Endpoint
 
 	ctx     context.Context // ends with the connection
@@ -88,7 +88,7 @@ func (c *session) run() {
 	// The slot is free before the closing handshake, so that a replacement can come at once.
 	c.server.release(c)
 	c.cancel()
-	c.leave()
+	c.detachPersonal()
 	if c.detach != nil {
 		c.detach()
 	}
@@ -253,7 +253,7 @@ func (c *session) answer(call sessions.Call) (result func(*sessions.Nova) sessio
 // authenticate finds out whose token it is. Not being able to is no rejection: a
 // client forgets its credentials over one.
 func (c *session) authenticate(token secret.Text) (devices.Identity, sessions.TokenVerdict) {
-	who, err := c.server.deps.Door.Authenticate(c.ctx, pairing.DeviceToken{Text: token})
+	who, err := c.server.deps.Auth.Authenticate(c.ctx, pairing.DeviceToken{Text: token})
 	switch {
 	case err == nil:
 		return who, sessions.TokenKnown
@@ -268,7 +268,7 @@ func (c *session) authenticate(token secret.Text) (devices.Identity, sessions.To
 
 // admit registers the client with the host, in the loop, where its link lives.
 func (c *session) admit(n *sessions.Nova, a sessions.Admission) sessions.Effects {
-	detach, ok := c.server.deps.Door.AttachClient(c.ctx, c.who, c)
+	detach, ok := c.server.deps.Auth.AttachClient(c.ctx, c.who, c)
 	if !ok {
 		return n.End(sessions.DeviceRevoked)
 	}

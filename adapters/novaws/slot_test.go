@@ -26,7 +26,7 @@ func (h *harness) ghost() *wstest.Peer {
 
 // TestN5_K3_ALiveClientKeepsTheSlot: it is asked by a ping and notices nothing.
 func TestN5_K3_ALiveClientKeepsTheSlot(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		first := h.connect("")
 		for _, members := range []string{"", `,"capabilities":["personal"]`} {
@@ -44,7 +44,7 @@ func TestN5_K3_ALiveClientKeepsTheSlot(t *testing.T) {
 
 // TestK3_AnyByteIsASignOfLife: a client that answers no ping and sends something.
 func TestK3_AnyByteIsASignOfLife(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		first := h.ghost()
 		newcomer := h.knock(masterToken, "")
 		time.Sleep(time.Second)
@@ -62,7 +62,7 @@ func TestK3_AnyByteIsASignOfLife(t *testing.T) {
 // TestK3_AGhostGivesWay: after two seconds without a sign of life; it is cut, so
 // that it comes back by itself if it was none.
 func TestK3_AGhostGivesWay(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	log := inFakeTime(t, d, func(t *testing.T, h *harness) {
 		h.ghost()
 		began := time.Now()
@@ -81,7 +81,7 @@ func TestK3_AGhostGivesWay(t *testing.T) {
 
 // TestK3_OneProbeAtATime: who comes during one is told at once.
 func TestK3_OneProbeAtATime(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		h.ghost()
 		newcomer := h.knock(masterToken, "")
 		time.Sleep(time.Second)
@@ -95,7 +95,7 @@ func TestK3_OneProbeAtATime(t *testing.T) {
 // TestK3_ANewcomerThatLeavesEvictsNobody: neither while it waits for the probe,
 // nor in the moment before it asks.
 func TestK3_ANewcomerThatLeavesEvictsNobody(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		first := h.ghost()
 		newcomer := h.knock(masterToken, "")
 		time.Sleep(time.Second)
@@ -122,7 +122,7 @@ func TestK3_ANewcomerThatLeavesEvictsNobody(t *testing.T) {
 // 4003 would make an honest phone forget its token. A client that is in is not
 // concerned.
 func TestK3_EightHellosMayBePending(t *testing.T) {
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		client := h.connect("")
 		var silent []*phone
 		for range 8 {
@@ -142,7 +142,7 @@ func TestK3_EightHellosMayBePending(t *testing.T) {
 
 func TestK3_OnePeerOfAProxyWaitsTwice(t *testing.T) {
 	for _, header := range []string{"Tailscale-User-Login", "X-Forwarded-For"} {
-		inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+		inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 			other := h.start(h.open(clientPath, header, "b@example.org"))
 			var same []*phone
 			for range 3 {
@@ -163,7 +163,7 @@ func TestK3_OnePeerOfAProxyWaitsTwice(t *testing.T) {
 // TestN36_ALateFailureOfTheOldTouchesNotTheNew: the old client's writer is stuck
 // while the new one is served, and fails long after.
 func TestN36_ALateFailureOfTheOldTouchesNotTheNew(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		old := h.open(clientPath)
 		if err := old.SendText(hello(masterToken, "")); err != nil {
@@ -192,14 +192,14 @@ func TestN36_ALateFailureOfTheOldTouchesNotTheNew(t *testing.T) {
 // TestKeepalive_PingsEvery20SecondsAndRetiresAGhost: after a minute of silence,
 // give or take a look, and by a cut.
 func TestKeepalive_PingsEvery20SecondsAndRetiresAGhost(t *testing.T) {
-	log := inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	log := inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		h.ghost()
 		within(t, "the ghost", h.lifetime(), 60*time.Second, 81*time.Second)
 	})
 	if !strings.Contains(log, "reason=ghost_retired") {
 		t.Errorf("%s", log)
 	}
-	inFakeTime(t, newDesk(), func(t *testing.T, h *harness) {
+	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		p := h.open(clientPath)
 		if err := p.SendText(hello(masterToken, "")); err != nil {
 			t.Fatal(err)

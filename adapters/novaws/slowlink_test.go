@@ -58,7 +58,7 @@ func (p *phone) hangUp() {
 // overtake what waits, and of all that changes meanwhile it gets the newest state
 // alone, composed when there is room for it.
 func TestK5_N78_P70_ASnapshotOnASlowLink(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	revision, composed := d.composes(900 << 10)
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p, link := h.connectSlowly(func(p *phone) { _ = p.SendFrame(wstest.Ping, []byte("are you there")) })
@@ -100,7 +100,7 @@ func TestK5_N78_P70_ASnapshotOnASlowLink(t *testing.T) {
 
 // TestK5_AClientThatTakesNothingIsNone: whatever is on its way.
 func TestK5_AClientThatTakesNothingIsNone(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	revision, _ := d.composes(900 << 10)
 	log := inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p := h.open(clientPath)
@@ -128,7 +128,7 @@ func TestK5_AClientThatTakesNothingIsNone(t *testing.T) {
 // TestState_NoneIsComposedBehindAResult: a client on a slow link that asked for
 // the state is not sent it twice.
 func TestState_NoneIsComposedBehindAResult(t *testing.T) {
-	d := newDesk()
+	d := newFakeHost()
 	revision, composed := d.composes(900 << 10)
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		p, _ := h.connectSlowly(func(*phone) {})

@@ -57,7 +57,7 @@ func newClients(ctx context.Context, cfg config.Config, store *store, dataDir st
 // clientServer is the server for phones.
 func clientServer(cfg config.Config, h nerveHost, clients *devices.Service, p *personal.Host, l *listeners, log *slog.Logger) stopper {
 	server := novaws.New(
-		novaws.Deps{Door: clients, Pairing: clients, Desk: p, Refuse: h.Refuse},
+		novaws.Deps{Auth: clients, Pairing: clients, Personal: p, Refuse: h.Refuse},
 		novaws.Config{
 			MaxConnections: cfg.Limits.Clients, RemoteAdmin: cfg.Pairing.RemoteAdmin,
 			ServerInstanceID: newUUID(), InputInstanceID: p.InputInstance(), NewID: newUUID,

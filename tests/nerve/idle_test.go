@@ -36,7 +36,7 @@ func serveClients(t *testing.T, f *fixture) (addr string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := novaws.New(novaws.Deps{Door: clients, Pairing: clients, Refuse: func(admission.Cause, string) {}}, novaws.Config{
+	server := novaws.New(novaws.Deps{Auth: clients, Pairing: clients, Refuse: func(admission.Cause, string) {}}, novaws.Config{
 		ServerInstanceID: "00000000-0000-4000-8000-000000000001", InputInstanceID: "00000000-0000-4000-8000-000000000002",
 		NewID: func() string { return "00000000-0000-4000-8000-000000000003" }, Log: log,
 	})

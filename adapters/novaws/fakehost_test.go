@@ -16,13 +16,13 @@ import (
 	"plexus/ports"
 )
 
-// desk is a host that lives in memory. The hooks, where set, take the place of
+// fakeHost is a host that lives in memory. The hooks, where set, take the place of
 // what it would do.
-type desk struct {
+type fakeHost struct {
 	authenticate func(ctx context.Context) error
 	attach       func(link ports.ClientLink) bool
 	deliver      func(ctx context.Context, c nova.Control) error
-	seat         func() // at Attach
+	onAttach     func() // at Attach
 	audio        func()
 	snapshot     func(ctx context.Context) (nova.PersonalState, error)
 	leave        func()
@@ -32,20 +32,20 @@ type desk struct {
 	noAttempts   bool
 	paused       bool
 
-	mu       sync.Mutex
-	links    map[ports.ClientLink]devices.Identity
-	attached int
-	detached int
-	controls []nova.Control
-	seats    []*seat
-	refused  []admission.Cause
-	code     pairing.Code // open; empty for none
-	tokens   map[string]pairing.Device
-	attempts int
+	mu          sync.Mutex
+	links       map[ports.ClientLink]devices.Identity
+	attached    int
+	detached    int
+	controls    []nova.Control
+	attachments []*fakeEndpoint
+	refused     []admission.Cause
+	code        pairing.Code // open; empty for none
+	tokens      map[string]pairing.Device
+	attempts    int
 }
 
-func newDesk() *desk {
-	return &desk{
+func newFakeHost() *fakeHost {
+	return &fakeHost{
 		input:  nova.TextInput,
 		links:  map[ports.ClientLink]devices.Identity{},
 		code:   pairing.Code{Text: secret.New(pairCode)},
@@ -53,7 +53,7 @@ func newDesk() *desk {
 	}
 }
 
-func (d *desk) Authenticate(ctx context.Context, token pairing.DeviceToken) (devices.Identity, error) {
+func (d *fakeHost) Authenticate(ctx context.Context, token pairing.DeviceToken) (devices.Identity, error) {
 	if d.authenticate != nil {
 		if err := d.authenticate(ctx); err != nil {
 			return devices.Identity{}, err
@@ -70,7 +70,7 @@ func (d *desk) Authenticate(ctx context.Context, token pairing.DeviceToken) (dev
 	return devices.Identity{}, devices.ErrTokenUnknown
 }
 
-func (d *desk) AttachClient(_ context.Context, who devices.Identity, link ports.ClientLink) (func(), bool) {
+func (d *fakeHost) AttachClient(_ context.Context, who devices.Identity, link ports.ClientLink) (func(), bool) {
 	if d.attach != nil && !d.attach(link) {
 		return nil, false
 	}
@@ -86,30 +86,30 @@ func (d *desk) AttachClient(_ context.Context, who devices.Identity, link ports.
 	}, true
 }
 
-// personalHost is what the server is given as its Desk.
-func (d *desk) personalHost() Desk {
+// personalHost is what the server is given as its personal host.
+func (d *fakeHost) personalHost() PersonalHost {
 	if d.alone {
 		return nil
 	}
 	return d
 }
 
-func (d *desk) Input() nova.Input { return d.input }
+func (d *fakeHost) Input() nova.Input { return d.input }
 
-func (d *desk) Attach(link ports.PersonalLink, terms personal.Terms) personal.Endpoint {
-	if d.seat != nil {
-		d.seat()
+func (d *fakeHost) Attach(link ports.PersonalLink, terms personal.Terms) personal.Endpoint {
+	if d.onAttach != nil {
+		d.onAttach()
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := &seat{desk: d, link: link, terms: terms}
-	d.seats = append(d.seats, s)
+	s := &fakeEndpoint{host: d, link: link, terms: terms}
+	d.attachments = append(d.attachments, s)
 	return s
 }
 
-// seat is one attached client of the desk.
-type seat struct {
-	desk  *desk
+// fakeEndpoint is one attached client of the host.
+type fakeEndpoint struct {
+	host  *fakeHost
 	link  ports.PersonalLink
 	terms personal.Terms
 
@@ -117,8 +117,8 @@ type seat struct {
 	left  int
 }
 
-func (s *seat) Deliver(ctx context.Context, c nova.Control) error {
-	d := s.desk
+func (s *fakeEndpoint) Deliver(ctx context.Context, c nova.Control) error {
+	d := s.host
 	d.mu.Lock()
 	d.controls = append(d.controls, c)
 	d.mu.Unlock()
@@ -128,40 +128,40 @@ func (s *seat) Deliver(ctx context.Context, c nova.Control) error {
 	return nil
 }
 
-func (s *seat) Audio(pcm []byte) {
-	if s.desk.audio != nil {
-		s.desk.audio()
+func (s *fakeEndpoint) Audio(pcm []byte) {
+	if s.host.audio != nil {
+		s.host.audio()
 	}
-	s.desk.mu.Lock()
-	defer s.desk.mu.Unlock()
+	s.host.mu.Lock()
+	defer s.host.mu.Unlock()
 	s.heard += len(pcm)
 }
 
-func (s *seat) Snapshot(ctx context.Context) (nova.PersonalState, error) {
-	return s.desk.snapshot(ctx)
+func (s *fakeEndpoint) Snapshot(ctx context.Context) (nova.PersonalState, error) {
+	return s.host.snapshot(ctx)
 }
 
-func (s *seat) Leave() {
-	s.desk.mu.Lock()
+func (s *fakeEndpoint) Leave() {
+	s.host.mu.Lock()
 	s.left++
-	s.desk.mu.Unlock()
-	if s.desk.leave != nil {
-		s.desk.leave()
+	s.host.mu.Unlock()
+	if s.host.leave != nil {
+		s.host.leave()
 	}
 }
 
 // last gives the client that was attached last.
-func (d *desk) last() *seat {
+func (d *fakeHost) last() *fakeEndpoint {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.seats[len(d.seats)-1]
+	return d.attachments[len(d.attachments)-1]
 }
 
-func (d *desk) AcceptsHost(name string) bool     { return name == ownName }
-func (d *desk) AcceptsOrigin(origin string) bool { return origin == "https://"+ownName }
-func (d *desk) NoPhone() bool                    { return d.paused }
+func (d *fakeHost) AcceptsHost(name string) bool     { return name == ownName }
+func (d *fakeHost) AcceptsOrigin(origin string) bool { return origin == "https://"+ownName }
+func (d *fakeHost) NoPhone() bool                    { return d.paused }
 
-func (d *desk) refuse(cause admission.Cause, _ string) {
+func (d *fakeHost) refuse(cause admission.Cause, _ string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.refused = append(d.refused, cause)
@@ -169,21 +169,21 @@ func (d *desk) refuse(cause admission.Cause, _ string) {
 
 var errNo = errors.New("no")
 
-func (d *desk) AuthenticateMaster(_ context.Context, token pairing.MasterToken) error {
+func (d *fakeHost) AuthenticateMaster(_ context.Context, token pairing.MasterToken) error {
 	if token.Reveal() != masterToken {
 		return devices.ErrTokenUnknown
 	}
 	return nil
 }
 
-func (d *desk) CountAttempt() bool {
+func (d *fakeHost) CountAttempt() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.attempts++
 	return !d.noAttempts
 }
 
-func (d *desk) Redeem(ctx context.Context, code pairing.Code, name string) (pairing.DeviceToken, pairing.Device, error) {
+func (d *fakeHost) Redeem(ctx context.Context, code pairing.Code, name string) (pairing.DeviceToken, pairing.Device, error) {
 	if d.redeem != nil {
 		if err := d.redeem(ctx); err != nil {
 			return pairing.DeviceToken{}, pairing.Device{}, err
@@ -200,7 +200,7 @@ func (d *desk) Redeem(ctx context.Context, code pairing.Code, name string) (pair
 	return pairing.DeviceToken{Text: secret.New(freshToken)}, device, nil
 }
 
-func (d *desk) CreateInvitation(_ context.Context, server string) (pairing.Invitation, bool, error) {
+func (d *fakeHost) CreateInvitation(_ context.Context, server string) (pairing.Invitation, bool, error) {
 	address, err := pairing.ParseServer(server)
 	if err != nil {
 		return pairing.Invitation{}, false, err
@@ -211,7 +211,7 @@ func (d *desk) CreateInvitation(_ context.Context, server string) (pairing.Invit
 	return pairing.Invitation{Server: address, Code: d.code}, false, nil
 }
 
-func (d *desk) CancelInvitation(_ context.Context, id pairing.InvitationID) (bool, error) {
+func (d *fakeHost) CancelInvitation(_ context.Context, id pairing.InvitationID) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.code.Empty() || d.code.ID() != id {
@@ -221,13 +221,13 @@ func (d *desk) CancelInvitation(_ context.Context, id pairing.InvitationID) (boo
 	return true, nil
 }
 
-func (d *desk) ActiveCode(code secret.Text) bool {
+func (d *fakeHost) ActiveCode(code secret.Text) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return !d.code.Empty() && d.code.Reveal() == code.Reveal()
 }
 
-func (d *desk) Devices(context.Context) ([]devices.Status, error) {
+func (d *fakeHost) Devices(context.Context) ([]devices.Status, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var all []devices.Status
@@ -237,7 +237,7 @@ func (d *desk) Devices(context.Context) ([]devices.Status, error) {
 	return all, nil
 }
 
-func (d *desk) Revoke(_ context.Context, id pairing.DeviceID) error {
+func (d *fakeHost) Revoke(_ context.Context, id pairing.DeviceID) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	known := false
@@ -259,13 +259,13 @@ func (d *desk) Revoke(_ context.Context, id pairing.DeviceID) error {
 }
 
 // admissions counts the clients that were let in, and those that have left.
-func (d *desk) admissions() (attached, detached int) {
+func (d *fakeHost) admissions() (attached, detached int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.attached, d.detached
 }
 
-func (d *desk) delivered() []nova.Control {
+func (d *fakeHost) delivered() []nova.Control {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return append([]nova.Control(nil), d.controls...)
