@@ -62,23 +62,23 @@ func (c Card) Offers(d nova.Decision) bool {
 	return slices.Contains(c.Approval.Allowed, d)
 }
 
-// place is where a card lies: one per executor and conversation, and one for the
-// project of a conversation.
-type place struct{ executor, conversation string }
+// cardKey: there is one card per executor and conversation, and one for the
+// project of a conversation, whose executor is "".
+type cardKey struct{ executor, conversation string }
 
-// deck is the cards of one connection.
-type deck struct {
-	cards    map[place]Card
+// cardSet is the cards of one connection.
+type cardSet struct {
+	open     map[cardKey]Card
 	answered map[string]bool // by ID
 }
 
-func newDeck() deck { return deck{make(map[place]Card), make(map[string]bool)} }
+func newCardSet() cardSet { return cardSet{make(map[cardKey]Card), make(map[string]bool)} }
 
-// put lays a card on its place; nil only takes away what lies there.
-func (d *deck) put(at place, c *Card) (removed *Card, err error) {
-	if old, ok := d.cards[at]; ok {
+// put replaces the card of a key; nil only removes it.
+func (s *cardSet) put(key cardKey, c *Card) (removed *Card, err error) {
+	if old, ok := s.open[key]; ok {
 		removed = &old
-		delete(d.cards, at)
+		delete(s.open, key)
 	}
 	if c == nil {
 		return removed, nil
@@ -86,20 +86,20 @@ func (d *deck) put(at place, c *Card) (removed *Card, err error) {
 	if removed != nil && removed.ID == c.ID {
 		removed = nil // the same question, changed
 	}
-	if len(d.cards) == maxCards {
+	if len(s.open) == maxCards {
 		return removed, &Fault{fmt.Sprintf("there are more than %d cards", maxCards), nil}
 	}
-	d.cards[at] = *c
+	s.open[key] = *c
 	return removed, nil
 }
 
 // answer finds the card and marks it as answered.
-func (d *deck) answer(id string, decision nova.Decision, now time.Time) (Card, error) {
-	for _, c := range d.cards {
+func (s *cardSet) answer(id string, decision nova.Decision, now time.Time) (Card, error) {
+	for _, c := range s.open {
 		if c.ID != id {
 			continue
 		}
-		if d.answered[id] {
+		if s.answered[id] {
 			return c, ErrAnswered
 		}
 		if err := c.Answerable(now); err != nil {
@@ -108,15 +108,15 @@ func (d *deck) answer(id string, decision nova.Decision, now time.Time) (Card, e
 		if !c.Offers(decision) {
 			return c, ErrNotOffered
 		}
-		d.answered[id] = true
+		s.answered[id] = true
 		return c, nil
 	}
 	return Card{}, ErrNoCard
 }
 
 // list gives the cards, by their IDs.
-func (d *deck) list() []Card {
-	return slices.SortedFunc(maps.Values(d.cards), func(a, b Card) int { return strings.Compare(a.ID, b.ID) })
+func (s *cardSet) list() []Card {
+	return slices.SortedFunc(maps.Values(s.open), func(a, b Card) int { return strings.Compare(a.ID, b.ID) })
 }
 
 // projectCard is the card of a project.state, nil if it asks nothing.

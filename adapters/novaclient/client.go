@@ -43,8 +43,8 @@ type Status struct {
 // Client keeps a connection to a host as the apps do: it retries what may be
 // retried. Its methods may be called concurrently.
 type Client struct {
-	options Options
-	board   Workbench
+	options   Options
+	workbench Workbench
 
 	mu   sync.Mutex
 	conn *Conn // nil while there is none
@@ -67,21 +67,23 @@ func (c *Client) Conn() (*Conn, error) {
 }
 
 // Workbench is what the host has shown of itself, over all connections.
-func (c *Client) Workbench() *Workbench { return &c.board }
+func (c *Client) Workbench() *Workbench { return &c.workbench }
 
 // Run connects and stays connected until the host refuses for good, the retries
 // are used up (both give an *End) or ctx ends (which gives its error). Options
 // that cannot work give their error at once.
 func (c *Client) Run(ctx context.Context) error {
-	if err := c.options.check(); err != nil {
-		return err
+	_, addressErr := c.options.url(clientPath)
+	_, helloErr := c.options.hello()
+	if err := errors.Join(addressErr, helloErr); err != nil {
+		return err // no retry would mend it
 	}
 	for retries := 0; ; retries++ {
-		lived, end := c.once(ctx)
+		uptime, end := c.connectOnce(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if lived >= healthyAfter {
+		if uptime >= healthyAfter {
 			retries = 0
 		}
 		if end.Terminal() || retries == maxRetries {
@@ -90,52 +92,39 @@ func (c *Client) Run(ctx context.Context) error {
 		}
 		delay := firstRetry << retries
 		c.options.Events.status(Status{Phase: Waiting, End: end, Retry: delay})
-		if err := wait(ctx, delay); err != nil {
-			return err
+		timer := time.NewTimer(delay)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
 		}
 	}
 }
 
-// once is one connection from its dial to its end. lived is how long it was up.
-func (c *Client) once(ctx context.Context) (lived time.Duration, end *End) {
+// connectOnce is one connection from its dial to its end. uptime is how long it
+// was up.
+func (c *Client) connectOnce(ctx context.Context) (uptime time.Duration, end *End) {
 	c.options.Events.status(Status{Phase: Connecting})
-	conn, err := dial(ctx, c.options, &c.board)
+	conn, err := dial(ctx, c.options, &c.workbench)
 	if err != nil {
-		return 0, asEnd(err)
+		if !errors.As(err, &end) {
+			end = &End{Err: fmt.Errorf("connect to the host: %w", err)}
+		}
+		return 0, end
 	}
 	since := time.Now()
-	c.set(conn) // Events may ask for it
-	conn.begin()
+	c.setConn(conn) // Events may ask for it
+	conn.start()
 	stop := context.AfterFunc(ctx, func() { conn.fail(ErrClosed) })
 	defer stop()
 	end = conn.Wait()
-	c.set(nil)
+	c.setConn(nil)
 	return time.Since(since), end
 }
 
-func (c *Client) set(conn *Conn) {
+func (c *Client) setConn(conn *Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn = conn
-}
-
-// wait lasts d, or until ctx ends.
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// asEnd gives the End in err, or one that wraps it.
-func asEnd(err error) *End {
-	var end *End
-	if !errors.As(err, &end) {
-		end = &End{Err: fmt.Errorf("connect to the host: %w", err)}
-	}
-	return end
 }

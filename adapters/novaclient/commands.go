@@ -25,7 +25,7 @@ var (
 	ErrTooMany       = errors.New("too many commands wait for their results")
 	ErrNoTextInput   = errors.New("the host takes no text")
 	ErrText          = errors.New("the text is blank or longer than 4000 characters")
-	ErrNotRecognised = errors.New("no words were recognised")
+	ErrNotRecognized = errors.New("no words were recognised")
 )
 
 // transcribeWithin is how long the apps wait for a dictated text.
@@ -39,9 +39,12 @@ func (e *TextRefused) Error() string { return "the host did not take the text: "
 // Command sends a control and waits for its receipt.
 func (c *Conn) Command(ctx context.Context, control nova.Control) (nova.Status, error) {
 	id := newID()
-	receipt := make(chan nova.Status, 1)
-	defer register(c, c.receipts, id, receipt)()
-	if err := c.sendCommand(id, control); err != nil {
+	c.mu.Lock()
+	receipt, done := expect(c, c.receipts, id)
+	err := c.enqueueCommand(id, control)
+	c.mu.Unlock()
+	defer done()
+	if err != nil {
 		return "", err
 	}
 	return await(ctx, c, receipt)
@@ -59,14 +62,20 @@ func (c *Conn) apply(ctx context.Context, control nova.Control) error {
 // Text submits what a person wrote. IOS waits 15 s for the receipt. Flutter waits
 // for the outcome, which may be a *TextRefused: then the person keeps the text.
 func (c *Conn) Text(ctx context.Context, text, conversationID string) error {
-	if c.o.Profile == IOS {
-		return c.plainText(ctx, text)
+	if c.options.Profile != IOS {
+		correlated, err := c.NewText(text, conversationID)
+		if err != nil {
+			return err
+		}
+		return c.SubmitText(ctx, correlated)
 	}
-	correlated, err := c.NewText(text, conversationID)
+	text, err := trimmed(text)
 	if err != nil {
 		return err
 	}
-	return c.SubmitText(ctx, correlated)
+	waiting, stop := context.WithTimeoutCause(ctx, receiptWithin, ErrNoReceipt)
+	defer stop()
+	return c.apply(waiting, nova.InputText{Text: text})
 }
 
 // NewText makes a text for SubmitText, with a RequestID of its own.
@@ -94,25 +103,13 @@ func trimmed(text string) (string, error) {
 	return text, nil
 }
 
-func (c *Conn) plainText(ctx context.Context, text string) error {
-	text, err := trimmed(text)
-	if err != nil {
-		return err
-	}
-	waiting, stop := context.WithTimeoutCause(ctx, receiptWithin, ErrNoReceipt)
-	defer stop()
-	err = c.apply(waiting, nova.InputText{Text: text})
-	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(waiting), ErrNoReceipt) {
-		return ErrNoReceipt
-	}
-	return err
-}
-
 // SubmitText sends a correlated text and waits for its outcome. With the
 // RequestID, text and instance of an earlier call it asks for that outcome again.
 func (c *Conn) SubmitText(ctx context.Context, text nova.InputText) error {
-	outcome := make(chan nova.TextResult, 1)
-	defer register(c, c.texts, text.RequestID, outcome)()
+	c.mu.Lock()
+	outcome, done := expect(c, c.texts, text.RequestID)
+	c.mu.Unlock()
+	defer done()
 	if err := c.apply(ctx, text); err != nil {
 		return err
 	}
@@ -129,26 +126,26 @@ func (c *Conn) ShowsText() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	both := c.ready.Pipeline == nova.Cascaded && c.ready.TextInput && c.ready.Dictation
-	return both && (c.o.Profile == IOS || c.input.InputInstanceID != "")
+	return both && (c.options.Profile == IOS || c.input.InputInstanceID != "")
 }
 
 // Cards gives the open cards, by their IDs.
 func (c *Conn) Cards() []Card {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.deck.list()
+	return c.cards.list()
 }
 
 // Decide answers a card, once per connection. The card stays until the host
 // changes it, whatever the receipt says.
 func (c *Conn) Decide(ctx context.Context, cardID string, d nova.Decision) (nova.Status, error) {
 	c.mu.Lock()
-	card, err := c.deck.answer(cardID, d, time.Now())
+	card, err := c.cards.answer(cardID, d, time.Now())
 	c.mu.Unlock()
 	if err != nil {
 		return "", err
 	}
-	if c.o.Profile == IOS {
+	if c.options.Profile == IOS {
 		card.ConversationID = ""
 	}
 	if card.IsProject() {
@@ -166,7 +163,7 @@ func (c *Conn) Onset() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	reports := c.player.stop(time.Now())
-	return c.post(append(reports, nova.SpeechOnset{SpeechID: newID(), RenderMS: nova.Some(c.renderMS())}))
+	return c.enqueueAll(append(reports, nova.SpeechOnset{SpeechID: newID(), RenderMS: nova.Some(c.renderMS())}))
 }
 
 // StartVoice makes what Audio sends be heard by the host. Until it returns the
@@ -189,28 +186,31 @@ func (c *Conn) Audio(pcm []byte) error {
 	return c.enqueue(websocket.MessageBinary, append([]byte(nil), pcm...))
 }
 
-// Dictate sends a draft, which pcm gives at the pace of speech, and waits for
-// its text. It does not wait to be told that it may begin, and stops when it may
-// not. In the end the draft is cancelled, as the apps do.
+// Dictate sends speech, which pcm gives at its pace, and waits for its text. It
+// does not wait to be told that it may begin, and stops when it may not. In the
+// end the draft is cancelled, as the apps do.
 func (c *Conn) Dictate(ctx context.Context, conversationID string, pcm iter.Seq[[]byte]) (text string, err error) {
 	draft := nova.InputDictation{ID: newID(), Action: nova.DictationStart, ConversationID: conversationID}
-	said := make(chan nova.Transcription, 1)
-	defer register(c, c.drafts, draft.ID, said)()
-	begun := make(chan nova.Status, 1)
 	startID := newID()
-	defer register(c, c.receipts, startID, begun)()
-	if err := c.sendCommand(startID, draft); err != nil {
+	c.mu.Lock()
+	transcription, done := expect(c, c.transcriptions, draft.ID)
+	started, startDone := expect(c, c.receipts, startID)
+	err = c.enqueueCommand(startID, draft)
+	c.mu.Unlock()
+	defer done()
+	defer startDone()
+	if err != nil {
 		return "", err
 	}
 	for piece := range pcm {
-		if refused(begun) {
+		if refused(started) {
 			break
 		}
 		if err := c.Audio(piece); err != nil {
 			return "", err
 		}
 	}
-	text, err = c.finish(ctx, draft, begun, said)
+	text, err = c.finishDictation(ctx, draft, started, transcription)
 	draft.Action = nova.DictationCancel
 	return text, errors.Join(err, c.apply(ctx, draft))
 }
@@ -226,37 +226,32 @@ func refused(receipt chan nova.Status) bool {
 	}
 }
 
-func (c *Conn) finish(ctx context.Context, draft nova.InputDictation, begun chan nova.Status, said chan nova.Transcription) (string, error) {
-	if status, err := await(ctx, c, begun); err != nil || status != nova.Applied {
+func (c *Conn) finishDictation(ctx context.Context, draft nova.InputDictation, started chan nova.Status, transcription chan nova.Transcription) (string, error) {
+	if status, err := await(ctx, c, started); err != nil || status != nova.Applied {
 		return "", errors.Join(err, ErrNotApplied)
 	}
 	draft.Action = nova.DictationFinish
 	if err := c.apply(ctx, draft); err != nil {
 		return "", err
 	}
-	waiting, stop := context.WithTimeoutCause(ctx, transcribeWithin, ErrNotRecognised)
+	waiting, stop := context.WithTimeoutCause(ctx, transcribeWithin, ErrNotRecognized)
 	defer stop()
-	result, err := await(waiting, c, said)
+	result, err := await(waiting, c, transcription)
 	switch {
 	case err != nil:
 		return "", err
 	case jsonform.Blank(result.Text) || jsonform.UnitCount(result.Text) > nova.MaxInputUnits:
-		return "", ErrNotRecognised
+		return "", ErrNotRecognized
 	}
 	return result.Text, nil
 }
 
-// register makes ch wait for the answer to id; the result ends that.
-func register[T any](c *Conn, waiting map[string]chan T, id string, ch chan T) (end func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return enter(c, waiting, id, ch)
-}
-
-// enter is register for a caller that holds mu.
-func enter[T any](c *Conn, waiting map[string]chan T, id string, ch chan T) (end func()) {
-	waiting[id] = ch
-	return func() {
+// expect makes answer wait for what comes to id; done ends that. The caller holds
+// mu, and calls done without it.
+func expect[T any](c *Conn, waiting map[string]chan T, id string) (answer chan T, done func()) {
+	answer = make(chan T, 1)
+	waiting[id] = answer
+	return answer, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(waiting, id)
@@ -282,14 +277,8 @@ func await[T any](ctx context.Context, c *Conn, ch chan T) (answer T, err error)
 	}
 }
 
-func (c *Conn) sendCommand(id string, control nova.Control) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.enqueueCommand(id, control)
-}
-
-// post sends controls whose receipts nobody waits for. The caller holds mu.
-func (c *Conn) post(controls []nova.Control) error {
+// enqueueAll sends controls whose receipts nobody waits for. The caller holds mu.
+func (c *Conn) enqueueAll(controls []nova.Control) error {
 	for _, control := range controls {
 		if err := c.enqueueCommand(newID(), control); err != nil {
 			return err
@@ -298,6 +287,7 @@ func (c *Conn) post(controls []nova.Control) error {
 	return nil
 }
 
+// enqueueCommand sends a control as a command of this ID. The caller holds mu.
 func (c *Conn) enqueueCommand(id string, control nova.Control) error {
 	text, err := nova.AppendCommand(nil, id, c.ready.ConnectionID, control)
 	if err != nil {
@@ -315,12 +305,12 @@ func (c *Conn) enqueue(kind websocket.MessageType, data []byte) error {
 		c.fail(ErrUplinkFull)
 		return ErrUplinkFull
 	}
-	c.rouse()
+	c.signal()
 	return nil
 }
 
-// rouse makes the sender look again.
-func (c *Conn) rouse() {
+// signal makes the sender look again.
+func (c *Conn) signal() {
 	select {
 	case c.wake <- struct{}{}:
 	default: // it will look anyway

@@ -274,8 +274,8 @@ func TestDictation(t *testing.T) {
 		err    error
 	}{
 		"recognised":     {nova.Applied, `"text":"hello"`, "hello", nil},
-		"not recognised": {nova.Applied, `"error":"recognition_failed"`, "", ErrNotRecognised},
-		"no answer":      {nova.Applied, "", "", ErrNotRecognised},
+		"not recognised": {nova.Applied, `"error":"recognition_failed"`, "", ErrNotRecognized},
+		"no answer":      {nova.Applied, "", "", ErrNotRecognized},
 		"not accepted":   {nova.Rejected, "", "", ErrNotApplied},
 	} {
 		inFakeTime(t, func(t *testing.T, h *host) {

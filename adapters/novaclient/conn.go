@@ -2,6 +2,7 @@ package novaclient
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -10,34 +11,35 @@ import (
 	"github.com/coder/websocket"
 
 	"plexus/domain/nova"
+	"plexus/domain/workbench"
 )
 
 // Conn is one connection that has been made ready. Its methods may be called
 // concurrently.
 type Conn struct {
-	o     Options
-	ws    *websocket.Conn
-	ready nova.Ready
-	since time.Time // the clock of t_render_ms starts here
-	board *Workbench
+	options   Options
+	ws        *websocket.Conn
+	ready     nova.Ready
+	since     time.Time // the clock of t_render_ms starts here
+	workbench *Workbench
 
-	work   sync.WaitGroup
-	ctx    context.Context // of the sender; ends with the connection
-	cancel context.CancelCauseFunc
-	wake   chan struct{} // the sender has something to look at
-	over   chan struct{} // closed when end is set
+	work sync.WaitGroup
+	ctx  context.Context         // of the sender; ends with the connection
+	fail context.CancelCauseFunc // ends both goroutines; the first cause counts
+	wake chan struct{}           // the sender has something to look at
+	over chan struct{}           // closed when end is set
 
-	mu       sync.Mutex
-	out      queue
-	player   player
-	deck     deck
-	receipts map[string]chan nova.Status // by request ID
-	texts    map[string]chan nova.TextResult
-	drafts   map[string]chan nova.Transcription
-	results  map[string]chan nova.PersonalResult
-	input    nova.DesktopCapabilities
-	captions int64 // the sequence of the last one; -1: none yet
-	end      *End
+	mu             sync.Mutex
+	out            queue
+	player         player
+	cards          cardSet
+	receipts       map[string]chan nova.Status // who waits, by request ID
+	texts          map[string]chan nova.TextResult
+	transcriptions map[string]chan nova.Transcription
+	results        map[string]chan nova.PersonalResult
+	input          nova.DesktopCapabilities
+	lastCaption    int64 // its sequence; -1: none yet
+	end            *End
 }
 
 // Dial connects, says hello and waits for client.ready. An error is an *End, or
@@ -47,73 +49,71 @@ func Dial(ctx context.Context, o Options) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.begin()
+	c.start()
 	return c, nil
 }
 
-// dial is Dial up to begin.
-func dial(ctx context.Context, o Options, board *Workbench) (*Conn, error) {
+// dial is Dial up to start.
+func dial(ctx context.Context, o Options, w *Workbench) (*Conn, error) {
 	hello, err := o.hello()
 	if err != nil {
 		return nil, err
 	}
 	opening, stop := context.WithTimeout(ctx, readyWithin)
 	defer stop()
-	ws, err := o.open(opening, clientPath, readLimit(o.Profile))
+	limit := int64(receiveLimit)
+	if o.Profile == Flutter {
+		limit += nova.MaxPersonalText // room to see that a message is too long
+	}
+	ws, err := o.open(opening, clientPath, limit)
 	if err != nil {
 		return nil, err
 	}
-	ready, err := greet(opening, ws, hello, o.Profile)
+	ready, err := handshake(opening, ws, hello, o.Profile)
 	if err != nil {
 		_ = ws.CloseNow() // it is over either way
 		return nil, err
 	}
-	return newConn(o, ws, ready, board), nil
-}
-
-// readLimit leaves room to see that a message is too long.
-func readLimit(p Profile) int64 {
-	if p == Flutter {
-		return nova.MaxPersonalText + receiveLimit
+	c := &Conn{
+		options: o, ws: ws, ready: ready, since: time.Now(), workbench: w,
+		wake: make(chan struct{}, 1), over: make(chan struct{}),
+		player: player{mute: !o.Voice}, cards: newCardSet(), lastCaption: -1,
+		receipts:       make(map[string]chan nova.Status),
+		texts:          make(map[string]chan nova.TextResult),
+		transcriptions: make(map[string]chan nova.Transcription),
+		results:        make(map[string]chan nova.PersonalResult),
 	}
-	return receiveLimit
+	c.ctx, c.fail = context.WithCancelCause(context.Background())
+	return c, nil
 }
 
-// greet says hello and takes the first message, which must be client.ready.
-func greet(ctx context.Context, ws *websocket.Conn, hello []byte, p Profile) (nova.Ready, error) {
+// handshake says hello and takes the first message, which must be client.ready.
+func handshake(ctx context.Context, ws *websocket.Conn, hello []byte, p Profile) (nova.Ready, error) {
 	if err := ws.Write(ctx, websocket.MessageText, hello); err != nil {
 		return nova.Ready{}, endOf(err, nil)
 	}
-	kind, message, err := ws.Read(ctx)
+	kind, text, err := ws.Read(ctx)
 	if err != nil {
 		return nova.Ready{}, endOf(err, nil)
 	}
-	ready, err := firstMessage(kind, message)
+	m, err := decodeMessage(text, nova.MaxText, IOS)
+	ready, ok := m.(nova.Ready)
+	switch {
+	case kind != websocket.MessageText:
+		err = errors.New("it is not text")
+	case err == nil && !ok:
+		err = errors.New("it is another message")
+	}
 	if err != nil {
-		return nova.Ready{}, lastWord(ctx, ws, fmt.Errorf("%w: %w", ErrMismatch, err))
+		return nova.Ready{}, awaitClose(ctx, ws, fmt.Errorf("%w: %w", ErrMismatch, err))
 	}
 	ready.Personal = ready.Personal && p == Flutter
 	return ready, nil
 }
 
-func firstMessage(kind websocket.MessageType, message []byte) (nova.Ready, error) {
-	if kind != websocket.MessageText {
-		return nova.Ready{}, errors.New("it is not text")
-	}
-	m, err := readMessage(message, nova.MaxText, IOS)
-	if err != nil {
-		return nova.Ready{}, err
-	}
-	ready, ok := m.(nova.Ready)
-	if !ok {
-		return nova.Ready{}, errors.New("it is another message")
-	}
-	return ready, nil
-}
-
-// lastWord waits a moment for a close code, which counts for more than what this
+// awaitClose waits a moment for a close code, which counts for more than what this
 // side has found. The connection is of no use afterwards.
-func lastWord(ctx context.Context, ws *websocket.Conn, found error) *End {
+func awaitClose(ctx context.Context, ws *websocket.Conn, found error) *End {
 	moment, stop := context.WithTimeout(ctx, closeWins)
 	defer stop()
 	for {
@@ -123,25 +123,21 @@ func lastWord(ctx context.Context, ws *websocket.Conn, found error) *End {
 	}
 }
 
-func newConn(o Options, ws *websocket.Conn, ready nova.Ready, board *Workbench) *Conn {
-	c := &Conn{
-		o: o, ws: ws, ready: ready, since: time.Now(), board: board,
-		wake: make(chan struct{}, 1), over: make(chan struct{}),
-		player: player{mute: !o.Voice}, deck: newDeck(), captions: -1,
-		receipts: make(map[string]chan nova.Status),
-		texts:    make(map[string]chan nova.TextResult),
-		drafts:   make(map[string]chan nova.Transcription),
-		results:  make(map[string]chan nova.PersonalResult),
-	}
-	c.ctx, c.cancel = context.WithCancelCause(context.Background())
-	return c
-}
-
-// begin says that there is a connection, and makes it send and receive.
-func (c *Conn) begin() {
-	c.o.Events.status(Status{Phase: Connected, Ready: c.ready})
+// start announces the connection, says what an app in the foreground says first,
+// and makes it send and receive.
+func (c *Conn) start() {
+	c.options.Events.status(Status{Phase: Connected, Ready: c.ready})
 	if c.ready.Personal {
-		c.openWorkbench()
+		c.workbench.connected(c.ready.ServerInstanceID)
+		c.mu.Lock()
+		// Their results need no waiting for: a state counts whoever asked for it.
+		_ = c.enqueueAll([]nova.Control{ // there is room
+			nova.PersonalCommand{
+				RequestID: newID(), Method: "presentation.set", Params: json.RawMessage(`{"mode":"` + string(workbench.ModeWorkbench) + `"}`),
+			},
+			stateCommand(),
+		})
+		c.mu.Unlock()
 	}
 	c.work.Go(c.send)
 	c.work.Go(c.receive)
@@ -151,7 +147,7 @@ func (c *Conn) begin() {
 func (c *Conn) Ready() nova.Ready { return c.ready }
 
 // Workbench is what the host has shown of itself.
-func (c *Conn) Workbench() *Workbench { return c.board }
+func (c *Conn) Workbench() *Workbench { return c.workbench }
 
 // Wait blocks until the connection is over and says why.
 func (c *Conn) Wait() *End {
@@ -172,21 +168,18 @@ func (c *Conn) Close() {
 	c.work.Wait()
 }
 
-// fail makes both goroutines end. The first cause counts.
-func (c *Conn) fail(err error) { c.cancel(err) }
-
 // receive takes messages until the connection is over.
 func (c *Conn) receive() {
 	end := c.receiveAll()
 	c.fail(end)
 	c.mu.Lock()
 	c.end = end
-	removed := c.deck.list()
-	c.deck, c.player.held = newDeck(), nil
+	removed := c.cards.list()
+	c.cards, c.player.current = newCardSet(), nil
 	c.mu.Unlock()
 	close(c.over)
 	for _, card := range removed {
-		c.o.Events.cards(&card, nil)
+		c.options.Events.cards(&card, nil)
 	}
 }
 
@@ -199,8 +192,8 @@ func (c *Conn) receiveAll() *End {
 		} else if err != nil {
 			return endOf(err, cause)
 		}
-		if err := c.take(kind, message); err != nil {
-			return lastWord(context.Background(), c.ws, err)
+		if err := c.handle(kind, message); err != nil {
+			return awaitClose(context.Background(), c.ws, err)
 		}
 	}
 }
@@ -223,7 +216,12 @@ func (c *Conn) send() {
 		}
 		select {
 		case <-c.ctx.Done():
-			c.shut()
+			// The library waits some seconds for a host that does not answer a close.
+			if errors.Is(context.Cause(c.ctx), ErrClosed) {
+				_ = c.ws.Close(websocket.StatusNormalClosure, "") // whether it is answered or not
+			} else {
+				_ = c.ws.CloseNow() // it is over either way
+			}
 			return
 		case <-c.wake:
 		case <-played:
@@ -235,11 +233,11 @@ func (c *Conn) send() {
 func (c *Conn) next() (m outgoing, ok bool, due time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.post(c.player.settle(time.Now()))
+	_ = c.enqueueAll(c.player.report(time.Now())) // an error is the end of the connection
 	if c.ctx.Err() == nil {
 		m, ok = c.out.pop()
 	}
-	return m, ok, c.player.due()
+	return m, ok, c.player.nextReport()
 }
 
 // write sends one message. One that is not sent in time ends the connection.
@@ -255,14 +253,4 @@ func (c *Conn) write(m outgoing) {
 	if err != nil {
 		c.fail(fmt.Errorf("send to the host: %w", err))
 	}
-}
-
-// shut says goodbye if this side wants to go, and else just goes. The library
-// waits some seconds for a host that does not answer.
-func (c *Conn) shut() {
-	if errors.Is(context.Cause(c.ctx), ErrClosed) {
-		_ = c.ws.Close(websocket.StatusNormalClosure, "") // whether it is answered or not
-		return
-	}
-	_ = c.ws.CloseNow() // it is over either way
 }

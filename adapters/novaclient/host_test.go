@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
@@ -297,4 +298,11 @@ func toListener(address string) func(context.Context, string, string) (net.Conn,
 		var d net.Dialer
 		return d.DialContext(ctx, network, address)
 	}
+}
+
+// endIn gives the End in err, an empty one if there is none.
+func endIn(err error) *End {
+	end := &End{}
+	_ = errors.As(err, &end) // or it stays
+	return end
 }

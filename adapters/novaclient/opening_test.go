@@ -97,7 +97,7 @@ func TestN88_ReadyIsChecked(t *testing.T) {
 			l := h.greet(c.ready)
 			go func() { _, _, _ = l.ws.Read(context.Background()) }()
 			err := <-outcome
-			if good := err == nil; good != c.good || !good && (!errors.Is(err, ErrMismatch) || !asEnd(err).Terminal()) {
+			if good := err == nil; good != c.good || !good && (!errors.Is(err, ErrMismatch) || !endIn(err).Terminal()) {
 				t.Errorf("%s: got %v, want it to be taken: %v", name, err, c.good)
 			}
 			_ = l.ws.CloseNow()
@@ -128,7 +128,7 @@ func TestReadyMustComeFirstAndAsText(t *testing.T) {
 			l := h.greet()
 			say(l)
 			l.say(ready) // too late
-			if err := <-outcome; !errors.Is(err, ErrMismatch) || !asEnd(err).Terminal() {
+			if err := <-outcome; !errors.Is(err, ErrMismatch) || !endIn(err).Terminal() {
 				t.Errorf("%s first gave %v", name, err)
 			}
 			_ = l.ws.CloseNow()
@@ -148,7 +148,7 @@ func TestReadyMustComeWithinTenSeconds(t *testing.T) {
 			<-timer.C
 			l.say(ready)
 			go func() { _, _, _ = l.ws.Read(context.Background()) }()
-			if err := <-outcome; (err == nil) != c.good || err != nil && asEnd(err).Terminal() {
+			if err := <-outcome; (err == nil) != c.good || err != nil && endIn(err).Terminal() {
 				t.Errorf("ready after %v gave %v", c.after, err)
 			}
 			_ = l.ws.CloseNow()
@@ -214,12 +214,12 @@ func TestTLS_TrustsTheGivenRootsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := Options{Server: name, Token: testToken(), DialContext: toListener(server.Listener.Addr().String())}
-	if _, err := Dial(t.Context(), o); err == nil || asEnd(err).Code != 0 {
+	if _, err := Dial(t.Context(), o); err == nil || endIn(err).Code != 0 {
 		t.Errorf("an unknown certificate gave %v", err)
 	}
 	o.Roots = x509.NewCertPool()
 	o.Roots.AddCert(server.Certificate())
-	if _, err := Dial(t.Context(), o); err == nil || asEnd(err).Code != CodeIncompatible {
+	if _, err := Dial(t.Context(), o); err == nil || endIn(err).Code != CodeIncompatible {
 		t.Errorf("with its root the server gave %v, want its close code", err)
 	}
 }

@@ -37,7 +37,7 @@ type Options struct {
 	Media    []string      // the transports on offer; nil is the relay alone
 	Voice    bool          // speech is played; without, every generation is stopped at once
 	Dial     netip.AddrPort
-	Roots    *x509.CertPool // who may vouch for the server; nil is what the system trusts
+	Roots    *x509.CertPool // the certificate authorities to trust; nil is what the system trusts
 	// DialContext opens the connection below; nil is TCP.
 	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
 	Events      Events
@@ -99,7 +99,7 @@ func ParseDial(s string) (netip.AddrPort, error) {
 	return a, nil
 }
 
-// url is the address of a path. Where Dial is set it is dialled without TLS, and
+// url is the address of a path. Where Dial is set it is dialed without TLS, and
 // only the Host header is the server's.
 func (o Options) url(path string) (string, error) {
 	switch {
@@ -111,13 +111,6 @@ func (o Options) url(path string) (string, error) {
 		return "", ErrNotLoopback
 	}
 	return "ws://" + o.Dial.String() + path, nil
-}
-
-// check finds what no retry would mend.
-func (o Options) check() error {
-	_, addressErr := o.url(clientPath)
-	_, helloErr := o.hello()
-	return errors.Join(addressErr, helloErr)
 }
 
 // open upgrades a connection to a path of the host. limit bounds the messages

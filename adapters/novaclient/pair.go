@@ -117,7 +117,11 @@ func exchange[A nova.Message](ctx context.Context, o Options, path string, r nov
 	if err != nil {
 		return answer, err
 	}
-	ws, err := o.open(ctx, path, answerLimit(path))
+	limit := int64(nova.MaxText)
+	if path == pairPath {
+		limit = nova.MaxPairText // a phone gets less than a list of devices
+	}
+	ws, err := o.open(ctx, path, limit)
 	if err != nil {
 		return answer, err
 	}
@@ -129,20 +133,8 @@ func exchange[A nova.Message](ctx context.Context, o Options, path string, r nov
 	if err != nil {
 		return answer, endOf(err, nil)
 	}
-	return readAnswer[A](kind == websocket.MessageText || o.Profile == IOS, text)
-}
-
-// answerLimit: a list of devices may be longer than what a phone gets.
-func answerLimit(path string) int64 {
-	if path == pairPath {
-		return nova.MaxPairText
-	}
-	return nova.MaxText
-}
-
-func readAnswer[A nova.Message](rightKind bool, text []byte) (answer A, err error) {
 	m, err := nova.DecodePairAnswer(text)
-	if err != nil || !rightKind {
+	if err != nil || kind != websocket.MessageText && o.Profile != IOS {
 		return answer, ErrAnswer
 	}
 	if _, refused := m.(nova.PairError); refused {

@@ -51,7 +51,7 @@ func (s step) run(p *player, base time.Time) string {
 	case "stop":
 		return saw(p.stop(now))
 	}
-	return saw(p.settle(now))
+	return saw(p.report(now))
 }
 
 func TestPlaybackRules(t *testing.T) {
@@ -121,8 +121,8 @@ func TestPlayback_AtMost512Buffers(t *testing.T) {
 		}
 	}
 	later := p
-	held := *p.held
-	later.held = &held
+	current := *p.current
+	later.current = &current
 	if got := (step{20, "frame", "a", maxBuffers, 20, ""}).run(&later, time.Unix(0, 0)); got != "" {
 		t.Errorf("after one was heard: %q", got)
 	}

@@ -24,7 +24,8 @@ type Workbench struct {
 	known    bool   // there is one of this instance
 	snapshot workbench.MobileSnapshot
 	any      bool // there is one of whichever instance
-	asked    bool // a marker has led to a state command, and no snapshot has come since
+	// requested: the state was asked for, and no snapshot has come since.
+	requested bool
 }
 
 // Snapshot gives the last snapshot; false before the first.
@@ -39,54 +40,62 @@ func (w *Workbench) connected(instance string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.known = w.known && w.instance == instance
-	w.instance, w.asked = instance, false
+	w.instance, w.requested = instance, false
 }
 
-// isNews wants a revision above the last.
-func (w *Workbench) isNews(revision uint64) bool {
+// put keeps a snapshot that is newer than the last.
+func (w *Workbench) put(revision uint64, s workbench.MobileSnapshot) (kept bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.newer(revision)
-}
-
-// newer is isNews with mu held.
-func (w *Workbench) newer(revision uint64) bool { return !w.known || revision > w.revision }
-
-// take keeps a snapshot that is newer than the last.
-func (w *Workbench) take(revision uint64, s workbench.MobileSnapshot) (taken bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.newer(revision) {
+	if w.known && revision <= w.revision {
 		return false
 	}
 	w.revision, w.known = revision, true
-	w.snapshot, w.any, w.asked = s, true, false
+	w.snapshot, w.any, w.requested = s, true, false
 	return true
 }
 
-// marked takes note of a marker. ask: the state is to be asked for, once until
-// there is a snapshot (nova-personal §9.5).
-func (w *Workbench) marked() (ask bool) {
+// mustReload reports whether the state is to be asked for because it was too large
+// to come by itself: once until there is a snapshot (nova-personal §9.5).
+func (w *Workbench) mustReload() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	ask = !w.asked
-	w.asked = true
-	return ask
+	if w.requested {
+		return false
+	}
+	w.requested = true
+	return true
+}
+
+// isNews reports whether a revision is above the last.
+func (w *Workbench) isNews(revision uint64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.known || revision > w.revision
 }
 
 // Personal sends a command of the workbench and waits for its result, which may
 // be a refusal. nil params are none. After 30 s it is given up with ErrNoResult
 // and never sent again: whether it was done, the next snapshot shows.
 func (c *Conn) Personal(ctx context.Context, method string, params any) (nova.PersonalResult, error) {
-	command, err := personalCommand(method, params)
-	if err != nil {
-		return nova.PersonalResult{}, err
+	command := nova.PersonalCommand{RequestID: newID(), Method: method}
+	if params != nil {
+		encoded, err := json.Marshal(params)
+		if err != nil {
+			return nova.PersonalResult{}, fmt.Errorf("write the parameters of %s: %w", method, err)
+		}
+		command.Params = encoded
 	}
-	result := make(chan nova.PersonalResult, 1)
-	done, err := c.expect(command.RequestID, result)
-	if err != nil {
-		return nova.PersonalResult{}, err
+	if !c.ready.Personal {
+		return nova.PersonalResult{}, ErrNotPersonal
 	}
+	c.mu.Lock()
+	if len(c.results) == maxPersonal {
+		c.mu.Unlock()
+		return nova.PersonalResult{}, ErrTooMany
+	}
+	result, done := expect(c, c.results, command.RequestID)
+	c.mu.Unlock()
 	defer done()
 	waiting, stop := context.WithTimeoutCause(ctx, resultWithin, ErrNoResult)
 	defer stop()
@@ -96,71 +105,33 @@ func (c *Conn) Personal(ctx context.Context, method string, params any) (nova.Pe
 	return await(waiting, c, result)
 }
 
-// expect is register for a result, within what an app lets wait.
-func (c *Conn) expect(id string, result chan nova.PersonalResult) (done func(), err error) {
-	if !c.ready.Personal {
-		return nil, ErrNotPersonal
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.results) == maxPersonal {
-		return nil, ErrTooMany
-	}
-	return enter(c, c.results, id, result), nil
-}
-
-func personalCommand(method string, params any) (nova.PersonalCommand, error) {
-	command := nova.PersonalCommand{RequestID: newID(), Method: method}
-	if params == nil {
-		return command, nil
-	}
-	encoded, err := json.Marshal(params)
-	if err != nil {
-		return command, fmt.Errorf("write the parameters of %s: %w", method, err)
-	}
-	command.Params = encoded
-	return command, nil
-}
-
-// openWorkbench says what an app in the foreground says first. Their results
-// need no waiting for: the state counts whoever asked for it.
-func (c *Conn) openWorkbench() {
-	c.board.connected(c.ready.ServerInstanceID)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	presentation := nova.PersonalCommand{
-		RequestID: newID(), Method: "presentation.set", Params: json.RawMessage(`{"mode":"` + string(workbench.ModeWorkbench) + `"}`),
-	}
-	c.post([]nova.Control{presentation, stateCommand()})
-}
-
 func stateCommand() nova.PersonalCommand {
 	return nova.PersonalCommand{RequestID: newID(), Method: "state"}
 }
 
-// show takes what a message says of the workbench. A snapshot that an app cannot
-// use is an error.
-func (c *Conn) show(m nova.Message) error {
-	switch m := m.(type) {
-	case nova.PersonalState:
-		return c.showState(m)
-	case nova.PersonalResult:
-		state, ok, err := nested(m.Data)
-		switch {
-		case err != nil:
+// takeResult looks for a state in the data of a result.
+func (c *Conn) takeResult(m nova.PersonalResult) error {
+	var state nova.PersonalState
+	if kind, _ := jsonform.Read(m.Data).Peek("type"); kind == state.Type() {
+		decoded, err := nova.DecodeMessage(m.Data)
+		if err != nil {
 			return &Fault{"a snapshot in a result cannot be read", err}
-		case ok:
-			return c.showState(state)
-		case m.ReloadRequired:
-			return c.reload()
 		}
+		if state, ok := decoded.(nova.PersonalState); ok {
+			return c.takeState(state)
+		}
+	}
+	if m.ReloadRequired {
+		return c.reload()
 	}
 	return nil
 }
 
-func (c *Conn) showState(m nova.PersonalState) error {
+// takeState takes a snapshot, or a marker of one that was too large. A snapshot
+// that an app cannot use is an error.
+func (c *Conn) takeState(m nova.PersonalState) error {
 	if len(m.Frame) == 0 {
-		if !c.board.isNews(m.Revision) {
+		if !c.workbench.isNews(m.Revision) {
 			return nil
 		}
 		return c.reload()
@@ -169,28 +140,18 @@ func (c *Conn) showState(m nova.PersonalState) error {
 	if err != nil {
 		return &Fault{"a snapshot cannot be used", err}
 	}
-	if c.board.take(m.Revision, snapshot) {
-		c.o.Events.snapshot(snapshot)
+	if c.workbench.put(m.Revision, snapshot) {
+		c.options.Events.snapshot(snapshot)
 	}
 	return nil
 }
 
-// reload asks for a state that was too large to come by itself.
+// reload asks for the state.
 func (c *Conn) reload() error {
-	if !c.board.marked() {
+	if !c.workbench.mustReload() {
 		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.post([]nova.Control{stateCommand()})
-}
-
-// nested finds a state in the data of a result.
-func nested(data json.RawMessage) (state nova.PersonalState, ok bool, err error) {
-	if kind, _ := jsonform.Read(data).Peek("type"); kind != state.Type() {
-		return state, false, nil
-	}
-	m, err := nova.DecodeMessage(data)
-	state, ok = m.(nova.PersonalState)
-	return state, ok, err
+	return c.enqueueAll([]nova.Control{stateCommand()})
 }

@@ -175,7 +175,7 @@ func TestDictation_RecogniserFails(t *testing.T) {
 			d := serveSpeech(t, newAnsweringModel(t).ready().URL, how)
 			phone := d.phone(t)
 			phone.Says("/dictate " + speech(t))
-			if e := phone.Shows("transcription", "of the speech", program.Any); e.OK || e.Error != novaclient.ErrNotRecognised.Error() {
+			if e := phone.Shows("transcription", "of the speech", program.Any); e.OK || e.Error != novaclient.ErrNotRecognized.Error() {
 				t.Errorf("the transcription is %+v", e)
 			}
 			phone.Says("When did it open?")
