@@ -67,12 +67,18 @@ func (shelf) Pages(_ context.Context, limit int) ([]pages.Listing, error) {
 
 func (shelf) ClearPages(context.Context) (int, error) { return 3, nil }
 
+// report is what a host says of itself.
+type report struct {
+	Version     string
+	Connections int
+}
+
 // setup serves over an in-memory connection per call.
 func setup(t *testing.T, d *desk, s Shelf, log *slog.Logger) *Client {
 	t.Helper()
 	return setupHandler(t, NewHandler(Config{
 		Desk: d, Shelf: s, Phones: phones(t), Log: log, TokenFile: "/t",
-		Status: func(context.Context) (Status, error) { return Status{Version: "v9", Connections: 2}, nil },
+		Status: func(context.Context) (any, error) { return report{Version: "v9", Connections: 2}, nil },
 	}))
 }
 
@@ -92,7 +98,7 @@ func TestClient_EveryCall(t *testing.T) {
 	c := setup(t, d, shelf{}, quiet())
 	ctx := t.Context()
 
-	if s, err := c.Status(ctx); err != nil || s.Version != "v9" || s.Connections != 2 {
+	if s, err := Status[report](c, ctx); err != nil || s.Version != "v9" || s.Connections != 2 {
 		t.Errorf("status %+v, %v", s, err)
 	}
 	rows, err := c.Extensions(ctx)
@@ -135,7 +141,7 @@ func TestClient_ErrorsComeBackAsThemselves(t *testing.T) {
 	}
 	refused := errors.New("nobody there")
 	nobody := NewClient(func(context.Context) (net.Conn, error) { return nil, refused })
-	if _, err := nobody.Status(ctx); !errors.Is(err, ErrUnreachable) || !errors.Is(err, refused) {
+	if _, err := Status[report](nobody, ctx); !errors.Is(err, ErrUnreachable) || !errors.Is(err, refused) {
 		t.Errorf("no host: %v", err)
 	}
 }
@@ -169,7 +175,7 @@ func TestServer_AFailureOfWhoHasLeftIsNotLogged(t *testing.T) {
 func TestServer_HostileRequests(t *testing.T) {
 	handler := NewHandler(Config{
 		Desk: &desk{}, Shelf: shelf{}, Log: quiet(),
-		Status: func(context.Context) (Status, error) { return Status{}, nil },
+		Status: func(context.Context) (any, error) { return report{}, nil },
 	})
 	for _, tc := range []struct {
 		name, method, target, body string
@@ -219,10 +225,10 @@ func TestServer_TooManyAtOnce(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
 	handler := NewHandler(Config{
 		Desk: &desk{}, Log: quiet(),
-		Status: func(context.Context) (Status, error) {
+		Status: func(context.Context) (any, error) {
 			entered <- struct{}{}
 			<-leave
-			return Status{}, nil
+			return report{}, nil
 		},
 	})
 	get := func() int {

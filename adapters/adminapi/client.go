@@ -74,9 +74,9 @@ func httpClient(dial func(ctx context.Context) (net.Conn, error)) *http.Client {
 	}
 }
 
-// Status asks for the whole status.
-func (c *Client) Status(ctx context.Context) (Status, error) {
-	return call[Status](ctx, c, http.MethodGet, "/v1/status")
+// Status asks for the status of the host, whose shape is not this package's business.
+func Status[Report any](c *Client, ctx context.Context) (Report, error) {
+	return call[Report](ctx, c, http.MethodGet, "/v1/status")
 }
 
 // Extensions lists all rows by ID.

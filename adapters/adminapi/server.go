@@ -44,8 +44,8 @@ type Config struct {
 	Shelf     Shelf
 	Phones    Phones
 	Owner     Owner
-	Status    func(ctx context.Context) (Status, error)
-	TokenFile string // path
+	Status    func(ctx context.Context) (any, error) // a value that encodes as a JSON object
+	TokenFile string                                 // path
 	Log       *slog.Logger
 }
 

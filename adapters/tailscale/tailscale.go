@@ -88,6 +88,15 @@ func (t *Tool) Name(ctx context.Context) (string, error) {
 	return strings.ToLower(name), nil
 }
 
+// FindConnected looks for a tool that is connected to a tailnet, and gives this
+// machine's name there. Else it is ErrNotInstalled or ErrNotConnected.
+func FindConnected(ctx context.Context, environ []string) (tool *Tool, name string, err error) {
+	if tool, err = Find(environ); err == nil {
+		name, err = tool.Name(ctx)
+	}
+	return tool, name, err
+}
+
 // Forward is one thing that Tailscale hands on to this machine.
 type Forward struct {
 	Host   string // name of the machine, "" for every one

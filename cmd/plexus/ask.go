@@ -9,6 +9,7 @@ import (
 
 	"plexus/adapters/nerveclient"
 	"plexus/cmd/plexus/cli"
+	"plexus/cmd/plexus/hostclient"
 	"plexus/domain/answers"
 	"plexus/domain/framing"
 	"plexus/domain/text"
@@ -55,7 +56,7 @@ func runAsk(ctx context.Context, env cli.Env, args []string) error {
 }
 
 func askHost(ctx context.Context, env cli.Env, dataDir string, q framing.SearchQuery, asJSON bool) error {
-	client, err := dialNerve(ctx, env, dataDir)
+	client, err := hostclient.DialNERVE(ctx, env, dataDir)
 	if err != nil {
 		return err
 	}

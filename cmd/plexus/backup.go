@@ -10,6 +10,7 @@ import (
 
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/sqlite"
+	"plexus/cmd/plexus/app"
 	"plexus/cmd/plexus/cli"
 	"plexus/domain/pairing"
 	"plexus/domain/text"
@@ -124,7 +125,7 @@ func ownDirectory(ctx context.Context, dir string) (*hostfiles.Lock, error) {
 	if _, err := hostfiles.PrivateDir(dir); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	lock, err := hostfiles.AcquireLock(ctx, dir, lockPatience)
+	lock, err := hostfiles.AcquireLock(ctx, dir, app.LockPatience)
 	var held *hostfiles.LockedError
 	if errors.As(err, &held) {
 		return nil, fmt.Errorf("%w. Stop it first", err)

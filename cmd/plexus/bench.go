@@ -10,6 +10,7 @@ import (
 
 	"plexus/cmd/plexus/bench"
 	"plexus/cmd/plexus/cli"
+	"plexus/cmd/plexus/hostclient"
 )
 
 const benchUsage = "bench [--quick] [--soak DURATION] [--json] | --live"
@@ -57,7 +58,7 @@ func benchmark(ctx context.Context, env cli.Env, args []string) error {
 }
 
 func benchLive(ctx context.Context, env cli.Env, dir string, asJSON bool) error {
-	client, err := dialNerve(ctx, env, dir)
+	client, err := hostclient.DialNERVE(ctx, env, dir)
 	if err != nil {
 		return err
 	}

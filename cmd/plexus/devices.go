@@ -11,7 +11,9 @@ import (
 	"plexus/adapters/adminapi"
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/sqlite"
+	"plexus/cmd/plexus/app"
 	"plexus/cmd/plexus/cli"
+	"plexus/cmd/plexus/hostclient"
 	"plexus/domain/pairing"
 	"plexus/domain/text"
 	"plexus/ports"
@@ -51,7 +53,7 @@ func runDevices(ctx context.Context, env cli.Env, args []string) error {
 }
 
 func listDevices(ctx context.Context, env cli.Env, dir string, asJSON bool) error {
-	rows, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) ([]adminapi.Device, error) { return c.Devices(ctx) })
+	rows, err := hostclient.Call(ctx, dir, (*adminapi.Client).Devices)
 	if err != nil {
 		return err
 	}
@@ -83,7 +85,7 @@ func visit(d adminapi.Device) string {
 }
 
 func revokeDevice(ctx context.Context, env cli.Env, dir, which string, asJSON bool) error {
-	row, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (adminapi.Device, error) {
+	row, err := hostclient.Call(ctx, dir, func(c *adminapi.Client, ctx context.Context) (adminapi.Device, error) {
 		rows, err := c.Devices(ctx)
 		if err != nil {
 			return adminapi.Device{}, err
@@ -148,7 +150,7 @@ func resetDevices(ctx context.Context, env cli.Env, dir string) (err error) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("%w%s", err, databaseAdvice(err))
+		return fmt.Errorf("%w%s", err, app.DatabaseAdvice(err))
 	}
 	env.Printf("%s dropped. Each has to be paired again: plexus pair\n", cli.Counted(dropped, "phone is", "phones are"))
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"plexus/adapters/adminapi"
 	"plexus/cmd/plexus/cli"
+	"plexus/cmd/plexus/hostclient"
 	"plexus/domain/admission"
 	"plexus/domain/text"
 	"plexus/ports"
@@ -57,9 +58,7 @@ const (
 )
 
 func listExtensions(ctx context.Context, env cli.Env, dir string, asJSON bool) error {
-	rows, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) ([]adminapi.Extension, error) {
-		return c.Extensions(ctx)
-	})
+	rows, err := hostclient.Call(ctx, dir, (*adminapi.Client).Extensions)
 	if err != nil {
 		return err
 	}
@@ -93,7 +92,7 @@ func printExtensions(env cli.Env, rows []adminapi.Extension) {
 type changer = func(*adminapi.Client, context.Context, int64) (adminapi.Extension, error)
 
 func changeExtension(ctx context.Context, env cli.Env, dir, which string, asJSON bool, done string, change changer) error {
-	row, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (adminapi.Extension, error) {
+	row, err := hostclient.Call(ctx, dir, func(c *adminapi.Client, ctx context.Context) (adminapi.Extension, error) {
 		id, err := findExtension(ctx, c, which)
 		if err != nil {
 			return adminapi.Extension{}, err
@@ -109,7 +108,7 @@ func changeExtension(ctx context.Context, env cli.Env, dir, which string, asJSON
 	if asJSON {
 		return env.PrintJSON(row)
 	}
-	env.Printf(done, describe(row))
+	env.Printf(done, row)
 	return nil
 }
 
@@ -169,12 +168,4 @@ func ambiguous(why string, match []adminapi.Extension) error {
 		fmt.Fprintf(&choices, "\n    %d  digits %s  %s  %s", row.ID, row.Digits, row.State, row.Origin)
 	}
 	return cli.Usagef("%s; say which by its ID, or by its origin where that is its own:%s", why, choices.String())
-}
-
-func describe(row adminapi.Extension) string {
-	s := fmt.Sprintf("Extension %d (%s", row.ID, text.Printable(row.Origin))
-	if row.Digits != "" {
-		s += ", digits " + row.Digits
-	}
-	return s + ")"
 }

@@ -6,6 +6,7 @@ import (
 
 	"plexus/adapters/adminapi"
 	"plexus/cmd/plexus/cli"
+	"plexus/cmd/plexus/hostclient"
 	"plexus/domain/text"
 )
 
@@ -42,7 +43,7 @@ func index(ctx context.Context, env cli.Env, args []string) error {
 }
 
 func listPages(ctx context.Context, env cli.Env, dir string, limit int, asJSON bool) error {
-	pages, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) ([]adminapi.Page, error) {
+	pages, err := hostclient.Call(ctx, dir, func(c *adminapi.Client, ctx context.Context) ([]adminapi.Page, error) {
 		return c.Pages(ctx, limit)
 	})
 	if err != nil {
@@ -66,7 +67,7 @@ func listPages(ctx context.Context, env cli.Env, dir string, limit int, asJSON b
 }
 
 func clearPages(ctx context.Context, env cli.Env, dir string, asJSON bool) error {
-	n, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (int, error) { return c.ClearPages(ctx) })
+	n, err := hostclient.Call(ctx, dir, (*adminapi.Client).ClearPages)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/nerveclient"
 	"plexus/cmd/plexus/cli"
+	"plexus/cmd/plexus/status"
 	"plexus/domain/admission"
 )
 
@@ -190,9 +191,9 @@ func TestLive_AskIndexAndStatus(t *testing.T) {
 	if got := l.do(t, 0, "index", "list"); !strings.Contains(got.stdout, "https://tower.example/") {
 		t.Errorf("got %s", got.stdout)
 	}
-	status := decode[adminapi.Status](t, l.do(t, 0, "status", "--json").stdout)
-	if status.Queries.Answered != 3 || status.Index.Pages != 1 || status.Search.Reach != adminapi.BuiltIn || status.PID != os.Getpid() || status.DatabaseBytes == 0 {
-		t.Errorf("got %+v", status)
+	report := decode[status.Report](t, l.do(t, 0, "status", "--json").stdout)
+	if report.Queries.Answered != 3 || report.Index.Pages != 1 || report.Search.Reach != status.BuiltIn || report.PID != os.Getpid() || report.DatabaseBytes == 0 {
+		t.Errorf("got %+v", report)
 	}
 	if got := l.do(t, 0, "index", "clear", "--yes"); !strings.Contains(got.stdout, "held 1 page.") {
 		t.Errorf("got %s", got.stdout)

@@ -7,6 +7,7 @@ import (
 
 	"plexus/adapters/adminapi"
 	"plexus/cmd/plexus/cli"
+	"plexus/cmd/plexus/hostclient"
 )
 
 const openNotes = `Opens the owner's page in the browser and signs it in. --print-code prints a code
@@ -38,7 +39,7 @@ func open(ctx context.Context, env cli.Env, args []string) error {
 		}
 		return nil // the code has been printed
 	}
-	link, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (adminapi.SignInLink, error) { return c.SignInLink(ctx) })
+	link, err := hostclient.Call(ctx, dir, (*adminapi.Client).SignInLink)
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func open(ctx context.Context, env cli.Env, args []string) error {
 
 // printSignInCode gives the address of the page.
 func printSignInCode(ctx context.Context, env cli.Env, dir string) (page string, err error) {
-	code, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (adminapi.SignInCode, error) { return c.SignInCode(ctx) })
+	code, err := hostclient.Call(ctx, dir, (*adminapi.Client).SignInCode)
 	if err != nil {
 		return "", err
 	}

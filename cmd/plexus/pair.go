@@ -8,7 +8,9 @@ import (
 
 	"plexus/adapters/adminapi"
 	"plexus/adapters/qr"
+	"plexus/adapters/tailscale"
 	"plexus/cmd/plexus/cli"
+	"plexus/cmd/plexus/hostclient"
 	"plexus/domain/pairing"
 	"plexus/domain/text"
 	"plexus/ports"
@@ -38,7 +40,7 @@ func pair(ctx context.Context, env cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	invitation, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (adminapi.Invitation, error) {
+	invitation, err := hostclient.Call(ctx, dir, func(c *adminapi.Client, ctx context.Context) (adminapi.Invitation, error) {
 		return c.Invite(ctx, *server, *legacy)
 	})
 	if err != nil {
@@ -54,7 +56,7 @@ func pair(ctx context.Context, env cli.Env, args []string) error {
 		outcome, err = awaitOutcome(ctx, dir, invitation.ID)
 	}
 	if errors.Is(err, adminapi.ErrUnreachable) && ctx.Err() == nil {
-		return fmt.Errorf("the host has ended, and the code with it: %w", &notRunningError{dir})
+		return fmt.Errorf("the host has ended, and the code with it: %w", &hostclient.NotRunningError{DataDir: dir})
 	}
 	if err != nil {
 		return errors.Join(err, takeBack(ctx, dir, invitation.ID))
@@ -78,11 +80,11 @@ func whyNoInvitation(ctx context.Context, env cli.Env, err error) error {
 
 func howToGetAddress(ctx context.Context, env cli.Env) string {
 	const lead = "no public URL is set, so a phone would not know where to connect.\n"
-	ts, err := findTailnet(ctx, env)
+	_, name, err := tailscale.FindConnected(ctx, env.Environ)
 	if err != nil {
 		return lead + "With Tailscale on this machine and on the phone: plexus setup tailscale\nWith a TLS proxy of your own: plexus pair --public-url wss://NAME"
 	}
-	return lead + "This machine's name in its tailnet is " + ts.Name + ":\n    plexus setup tailscale\n    plexus pair --public-url " + ts.url()
+	return lead + "This machine's name in its tailnet is " + name + ":\n    plexus setup tailscale\n    plexus pair --public-url " + "wss://" + name
 }
 
 func drawInvitation(env cli.Env, i adminapi.Invitation, inverse bool) error {
@@ -101,7 +103,7 @@ func drawInvitation(env cli.Env, i adminapi.Invitation, inverse bool) error {
 // awaitOutcome asks until the invitation is no longer open.
 func awaitOutcome(ctx context.Context, dir, id string) (adminapi.Outcome, error) {
 	for {
-		o, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (adminapi.Outcome, error) { return c.Outcome(ctx, id) })
+		o, err := hostclient.Call(ctx, dir, func(c *adminapi.Client, ctx context.Context) (adminapi.Outcome, error) { return c.Outcome(ctx, id) })
 		if err != nil || o.State != string(pairing.Waiting) {
 			return o, err
 		}
@@ -113,8 +115,8 @@ func awaitOutcome(ctx context.Context, dir, id string) (adminapi.Outcome, error)
 func takeBack(ctx context.Context, dir, id string) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelLimit)
 	defer stop()
-	_, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (bool, error) { return c.CancelInvitation(ctx, id) })
-	var idle *notRunningError
+	_, err := hostclient.Call(ctx, dir, func(c *adminapi.Client, ctx context.Context) (bool, error) { return c.CancelInvitation(ctx, id) })
+	var idle *hostclient.NotRunningError
 	if errors.As(err, &idle) {
 		return nil
 	}

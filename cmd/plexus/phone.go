@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
@@ -98,19 +97,7 @@ func (f phoneFlags) options() (o novaclient.Options, err error) {
 		}
 	}
 	if f.caFile != "" {
-		o.Roots, err = readRoots(f.caFile)
+		o.Roots, err = cli.ReadRoots(f.caFile)
 	}
 	return o, err
-}
-
-func readRoots(path string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the certificate authorities: %w", err)
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("reading the certificate authorities: there is none in %s", path)
-	}
-	return roots, nil
 }

@@ -14,6 +14,7 @@ import (
 	"plexus/adapters/adminapi"
 	"plexus/adapters/hostfiles"
 	"plexus/cmd/plexus/cli"
+	"plexus/cmd/plexus/status"
 	"plexus/domain/admission"
 )
 
@@ -35,8 +36,8 @@ func TestReach_CommandsComeByTCPWhereThereAreNoSockets(t *testing.T) {
 	if err := l.knock(t, "chrome-extension://abcdefghijklmnop", key); err != nil {
 		t.Errorf("allowed and refused: %v", err)
 	}
-	if status := decode[adminapi.Status](t, l.do(t, 0, "status", "--json").stdout); status.PID != os.Getpid() {
-		t.Errorf("got %+v", status)
+	if report := decode[status.Report](t, l.do(t, 0, "status", "--json").stdout); report.PID != os.Getpid() {
+		t.Errorf("got %+v", report)
 	}
 	for _, line := range []string{"devices list", "index list", "token rotate", "open --print-code", "backup " + filepath.Join(l.dir, "copy.db")} {
 		l.do(t, 0, strings.Fields(line)...)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plexus/cmd/plexus/cli"
+	"plexus/cmd/plexus/hostclient"
 )
 
 // Exit codes of every command.
@@ -35,7 +36,7 @@ func commands() []command {
 		{"pair", "pair a phone by a code for its camera", pair},
 		{"devices", "show the phones that are paired, or throw one out", runDevices},
 		{"setup", "let the phones of a tailnet reach this host", setup},
-		{"status", "show what is configured, reachable and waiting", status},
+		{"status", "show what is configured, reachable and waiting", runStatus},
 		{"doctor", "find out why a phone does not get through", diagnose},
 		{"extensions", "decide which browser extensions may ask", extensions},
 		{"index", "show or empty the index of pages that were asked about", index},
@@ -92,7 +93,7 @@ func overview() string {
 // exitCode is the one place where errors become exit codes.
 func exitCode(err error) int {
 	var usage cli.UsageError
-	var idle *notRunningError
+	var idle *hostclient.NotRunningError
 	switch {
 	case err == nil, errors.Is(err, cli.ErrHelp):
 		return exitDone

@@ -15,6 +15,7 @@ import (
 
 	"plexus/adapters/hostfiles"
 	"plexus/cmd/plexus/cli"
+	"plexus/cmd/plexus/hostclient"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -147,7 +148,7 @@ func TestExitCode(t *testing.T) {
 		code int
 	}{
 		{nil, 0}, {cli.ErrHelp, 0}, {errors.New("x"), 1}, {errNoAnswer, 1}, {cli.Usagef("x"), 2},
-		{&notRunningError{}, 3}, {context.Canceled, 130},
+		{&hostclient.NotRunningError{}, 3}, {context.Canceled, 130},
 	} {
 		if got := exitCode(tc.err); got != tc.code {
 			t.Errorf("%v: %d, want %d", tc.err, got, tc.code)

@@ -20,24 +20,6 @@ const setupNotes = `Makes Tailscale hand the phones of your tailnet on to the cl
 host. The exact command is shown first and run after a yes; then the result is
 checked. Nothing is opened to the internet, and no other listener is handed on.`
 
-// tailnet is this machine's Tailscale and its name.
-type tailnet struct {
-	*tailscale.Tool
-	Name string
-}
-
-func (t tailnet) url() string { return "wss://" + t.Name }
-
-// tailscale looks for a Tailscale that is connected.
-func findTailnet(ctx context.Context, env cli.Env) (tailnet, error) {
-	tool, err := tailscale.Find(env.Environ)
-	if err != nil {
-		return tailnet{}, err
-	}
-	name, err := tool.Name(ctx)
-	return tailnet{tool, name}, err
-}
-
 func setup(ctx context.Context, env cli.Env, args []string) error {
 	fs := cli.NewFlags(setupUsage, setupNotes)
 	dataDir := fs.DataDir(env)
@@ -82,7 +64,7 @@ func clientAddress(env cli.Env, dir, configPath string) (netip.AddrPort, error) 
 }
 
 func setupTailscale(ctx context.Context, env cli.Env, port uint16, client netip.AddrPort, yes bool) error {
-	ts, err := findTailnet(ctx, env)
+	tool, name, err := tailscale.FindConnected(ctx, env.Environ)
 	switch {
 	case errors.Is(err, tailscale.ErrNotInstalled):
 		return errors.New("tailscale is not installed here. Get it from https://tailscale.com/download, on this machine and on the phone, and sign in on both")
@@ -91,7 +73,7 @@ func setupTailscale(ctx context.Context, env cli.Env, port uint16, client netip.
 	case err != nil:
 		return err
 	}
-	url := ts.url()
+	url := "wss://" + name
 	if port != 443 {
 		url = fmt.Sprintf("%s:%d", url, port)
 	}
@@ -100,10 +82,10 @@ func setupTailscale(ctx context.Context, env cli.Env, port uint16, client netip.
 	if !yes && !env.Confirm("Run it?") {
 		return errors.New("nothing was changed")
 	}
-	if err := ts.Serve(ctx, port, client, env.Stdout); err != nil {
+	if err := tool.Serve(ctx, port, client, env.Stdout); err != nil {
 		return fmt.Errorf("%w. It may have to be run by an administrator, or once: sudo tailscale set --operator=$USER", err)
 	}
-	if err := checkForward(ctx, ts, port, client); err != nil {
+	if err := checkForward(ctx, tool, port, client); err != nil {
 		return err
 	}
 	env.Printf("Done: %s is handed on to %s. Now pair a phone:\n\n    plexus pair --public-url %s\n", text.Printable(url), client, text.Printable(url))
@@ -111,8 +93,8 @@ func setupTailscale(ctx context.Context, env cli.Env, port uint16, client netip.
 }
 
 // checkForward looks whether Tailscale does what it was told.
-func checkForward(ctx context.Context, ts tailnet, port uint16, client netip.AddrPort) error {
-	forwards, err := ts.Forwards(ctx)
+func checkForward(ctx context.Context, tool *tailscale.Tool, port uint16, client netip.AddrPort) error {
+	forwards, err := tool.Forwards(ctx)
 	if err != nil {
 		return err
 	}

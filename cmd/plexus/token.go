@@ -7,6 +7,7 @@ import (
 	"plexus/adapters/adminapi"
 	"plexus/cmd/plexus/cli"
 	"plexus/cmd/plexus/config"
+	"plexus/cmd/plexus/hostclient"
 	"plexus/domain/text"
 )
 
@@ -57,13 +58,13 @@ func tokenPath(env cli.Env, dir, configPath, given string) error {
 }
 
 func rotateToken(ctx context.Context, env cli.Env, dir string) error {
-	done, err := reach(ctx, dir, func(ctx context.Context, c *adminapi.Client) (adminapi.Rotated, error) { return c.RotateToken(ctx) })
+	done, err := hostclient.Call(ctx, dir, (*adminapi.Client).RotateToken)
 	if err != nil {
 		return err
 	}
 	env.Printf("A new host token is in %s. Programs that used the old one need it.\n", text.Printable(done.TokenFile))
 	for _, row := range done.Extensions {
-		env.Printf("%s came with the old token: put the new one into its settings.\n", describe(row))
+		env.Printf("%s came with the old token: put the new one into its settings.\n", row)
 	}
 	return nil
 }

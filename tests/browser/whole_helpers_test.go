@@ -14,7 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"plexus/adapters/adminapi"
+	"plexus/cmd/plexus/status"
 )
 
 var signInCode = regexp.MustCompile(`Open (http://\S+/) and type this code[^\n]*\n\n +([A-Z2-7]{5}-[A-Z2-7]{5})\n`)
@@ -66,9 +66,9 @@ func (p *plexus) enterByLink(b *chromium) *page {
 	return owner
 }
 
-func (p *plexus) status() adminapi.Status {
+func (p *plexus) status() status.Report {
 	p.t.Helper()
-	var s adminapi.Status
+	var s status.Report
 	if err := json.Unmarshal([]byte(p.run("status", "--json")), &s); err != nil {
 		p.t.Fatal(err)
 	}

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"crypto/x509"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -97,4 +99,17 @@ func (fs *FlagSet) DataDir(env Env) func() (string, error) {
 		}
 		return abs, nil
 	}
+}
+
+// ReadRoots reads the certificate authorities of --ca-file.
+func ReadRoots(path string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the certificate authorities: %w", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("reading the certificate authorities: there is none in %s", path)
+	}
+	return roots, nil
 }

@@ -9,21 +9,22 @@ import (
 	"time"
 
 	"plexus/adapters/tailscale"
+	"plexus/cmd/plexus/status"
 	"plexus/domain/pairing"
 )
 
 // Subject is the host that is looked at, and what it is looked at with.
 type Subject struct {
-	Running   bool            // a host has the data directory
-	Directory string          // the data directory
-	Database  string          // path
-	Private   []string        // files that nobody else may read; they need not exist
-	Sockets   []string        // that a running host has open
-	Client    netip.AddrPort  // the client listener, or where it would be
-	Local     []string        // addresses that only this machine may reach
-	Server    pairing.Server  // the public URL; zero: none is known
-	Tailscale *tailscale.Tool // nil: it is not installed
-	Speech    *Speech         // nil: not known
+	Running    bool               // a host has the data directory
+	Directory  string             // the data directory
+	Database   string             // path
+	Private    []string           // files that nobody else may read; they need not exist
+	Sockets    []string           // that a running host has open
+	Client     netip.AddrPort     // the client listener, or where it would be
+	Local      []string           // addresses that only this machine may reach
+	Server     pairing.Server     // the public URL; zero: none is known
+	Tailscale  *tailscale.Tool    // nil: it is not installed
+	Recognizer *status.Recognizer // and what phones are offered with it; nil: not known
 
 	Roots  *x509.CertPool // who may vouch for the server; nil: whom this system trusts
 	Now    func() time.Time

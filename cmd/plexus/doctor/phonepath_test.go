@@ -93,7 +93,7 @@ func refusing(code websocket.StatusCode) http.Handler {
 	})
 }
 
-func status(code int) http.Handler {
+func answers(code int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) })
 }
 
@@ -129,11 +129,11 @@ func TestWay_HelloAndUpgrade(t *testing.T) {
 		want    string
 	}{
 		{"another code", refusing(1008), "code 1008"},
-		{"plain GET handed on", status(http.StatusUpgradeRequired), "HTTP/1.1"},
-		{"name not accepted", status(http.StatusForbidden), "public_url"},
-		{"nothing behind the proxy", status(http.StatusBadGateway), "start the host"},
-		{"no phone wanted", status(http.StatusServiceUnavailable), "no phone for now"},
-		{"another server", status(http.StatusOK), "Something else"},
+		{"plain GET handed on", answers(http.StatusUpgradeRequired), "HTTP/1.1"},
+		{"name not accepted", answers(http.StatusForbidden), "public_url"},
+		{"nothing behind the proxy", answers(http.StatusBadGateway), "start the host"},
+		{"no phone wanted", answers(http.StatusServiceUnavailable), "no phone for now"},
+		{"another server", answers(http.StatusOK), "Something else"},
 		{"moved away", http.RedirectHandler("https://elsewhere.example/", http.StatusFound), "Something else"},
 	} {
 		f := last(t, startProxy(t, c.handler, now.Add(-time.Hour), now.Add(90*24*time.Hour)).subject(t).way(t.Context()))

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plexus/cmd/plexus/config"
 )
 
 // The second net: nothing secret is meant to get this far.
@@ -14,7 +16,7 @@ func TestLogger_Redacts(t *testing.T) {
 	const secret = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	for _, format := range []string{"text", "json"} {
 		var out bytes.Buffer
-		log := newLogger(&out, format, "debug")
+		log := newLogger(&out, config.Log{Format: format, Level: "debug"})
 		log.Debug("offered anvesha-v1."+secret, "token", "tok-1", slog.Group("g", "question", "when?"),
 			"header", "Bearer key-1", "error", os.ErrNotExist, "list", []string{secret}, "count", 3, "lasted", 3*time.Second)
 		got := out.String()
@@ -27,7 +29,7 @@ func TestLogger_Redacts(t *testing.T) {
 			t.Errorf("%s: too much is gone: %s", format, got)
 		}
 		out.Reset()
-		newLogger(&out, format, "warn").Info("quiet")
+		newLogger(&out, config.Log{Format: format, Level: "warn"}).Info("quiet")
 		if out.Len() != 0 {
 			t.Errorf("%s: the level is ignored", format)
 		}

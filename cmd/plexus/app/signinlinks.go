@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"errors"
@@ -15,10 +15,10 @@ import (
 	"plexus/adapters/hostfiles"
 )
 
-// doorman lets the owner's browser in to the page. The secret of a link goes into
+// signInLinks lets the owner's browser in to the page. The secret of a link goes into
 // a private file that sends the browser on, so that it is never a process
 // argument; the file lives no longer than the link.
-type doorman struct {
+type signInLinks struct {
 	signIn *signin.Issuer
 	page   string // http://127.0.0.1:9010/
 	dir    string // private
@@ -28,10 +28,10 @@ type doorman struct {
 	files sync.WaitGroup
 }
 
-const ticketPattern = "sign-in-*.html"
+const linkFilePattern = "sign-in-*.html"
 
-// newDoorman removes what a crash may have left.
-func newDoorman(signIn *signin.Issuer, page, dir string, log *slog.Logger) (*doorman, error) {
+// newSignInLinks removes what a crash may have left.
+func newSignInLinks(signIn *signin.Issuer, page, dir string, log *slog.Logger) (*signInLinks, error) {
 	if _, err := hostfiles.PrivateDir(dir); err != nil {
 		return nil, fmt.Errorf("folder for signing in: %w", err)
 	}
@@ -40,60 +40,60 @@ func newDoorman(signIn *signin.Issuer, page, dir string, log *slog.Logger) (*doo
 		return nil, fmt.Errorf("folder for signing in: %w", err)
 	}
 	for _, e := range left { // no Glob: the folder's own name may hold a bracket
-		if ours, err := filepath.Match(ticketPattern, e.Name()); err != nil || !ours {
+		if ours, err := filepath.Match(linkFilePattern, e.Name()); err != nil || !ours {
 			continue
 		}
 		if err := hostfiles.Remove(filepath.Join(dir, e.Name())); err != nil {
 			return nil, err
 		}
 	}
-	return &doorman{signIn: signIn, page: page, dir: dir, log: log, stop: make(chan struct{})}, nil
+	return &signInLinks{signIn: signIn, page: page, dir: dir, log: log, stop: make(chan struct{})}, nil
 }
 
 // SignInLink implements adminapi.Owner.
-func (d *doorman) SignInLink() (adminapi.SignInLink, error) {
-	token, err := d.signIn.Link()
+func (l *signInLinks) SignInLink() (adminapi.SignInLink, error) {
+	token, err := l.signIn.Link()
 	if err != nil {
 		return adminapi.SignInLink{}, err
 	}
-	path, err := writeTicket(d.dir, d.page+"#open="+token.Secret.Reveal())
+	path, err := writeLinkFile(l.dir, l.page+"#open="+token.Secret.Reveal())
 	if err != nil {
 		return adminapi.SignInLink{}, fmt.Errorf("write the file that signs in: %w", err)
 	}
-	d.files.Go(func() {
+	l.files.Go(func() {
 		limit := time.NewTimer(time.Until(token.Expires))
 		defer limit.Stop()
 		select {
 		case <-token.Used:
 		case <-limit.C:
-		case <-d.stop:
+		case <-l.stop:
 		}
 		if err := hostfiles.Remove(path); err != nil {
-			d.log.Error("a file that signs in could not be removed; its link is void", "error", err)
+			l.log.Error("a file that signs in could not be removed; its link is void", "error", err)
 		}
 	})
-	return adminapi.SignInLink{Page: d.page, File: path}, nil
+	return adminapi.SignInLink{Page: l.page, File: path}, nil
 }
 
 // SignInCode implements adminapi.Owner.
-func (d *doorman) SignInCode() (adminapi.SignInCode, error) {
-	token, err := d.signIn.Code()
+func (l *signInLinks) SignInCode() (adminapi.SignInCode, error) {
+	token, err := l.signIn.Code()
 	if err != nil {
 		return adminapi.SignInCode{}, err
 	}
-	return adminapi.SignInCode{Page: d.page, Code: token.Secret.Reveal(), ExpiresAt: token.Expires.UTC()}, nil
+	return adminapi.SignInCode{Page: l.page, Code: token.Secret.Reveal(), ExpiresAt: token.Expires.UTC()}, nil
 }
 
 // close removes every file that is left.
-func (d *doorman) close() error {
-	close(d.stop)
-	d.files.Wait()
+func (l *signInLinks) close() error {
+	close(l.stop)
+	l.files.Wait()
 	return nil
 }
 
-// writeTicket makes a page, readable by the owner alone, that goes to address.
-func writeTicket(dir, address string) (path string, err error) {
-	file, err := os.CreateTemp(dir, ticketPattern) // O_EXCL, 0600
+// writeLinkFile makes a page, readable by the owner alone, that goes to address.
+func writeLinkFile(dir, address string) (path string, err error) {
+	file, err := os.CreateTemp(dir, linkFilePattern) // O_EXCL, 0600
 	if err != nil {
 		return "", err
 	}

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"fmt"
@@ -6,19 +6,21 @@ import (
 	"log/slog"
 	"regexp"
 	"strings"
+
+	"plexus/cmd/plexus/config"
 )
 
 const redacted = "[redacted]"
 
 // newLogger builds the process's logger. Nothing secret is meant to reach it;
 // the redaction is a second net for the day somebody errs.
-func newLogger(w io.Writer, format, level string) *slog.Logger {
+func newLogger(w io.Writer, cfg config.Log) *slog.Logger {
 	var least slog.Level
-	if err := least.UnmarshalText([]byte(level)); err != nil {
+	if err := least.UnmarshalText([]byte(cfg.Level)); err != nil {
 		least = slog.LevelInfo // package config has let no other word through
 	}
 	opts := &slog.HandlerOptions{Level: least, ReplaceAttr: newRedactor()}
-	if format == "json" {
+	if cfg.Format == "json" {
 		return slog.New(slog.NewJSONHandler(w, opts))
 	}
 	return slog.New(slog.NewTextHandler(w, opts))

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -29,23 +29,23 @@ type listeners struct {
 }
 
 // openListeners opens all of them or none, and sockets only where there are any.
-func openListeners(ctx context.Context, cfg config.Config, dataDir string, sockets bool, log *slog.Logger, done *closers) (*listeners, error) {
+func openListeners(ctx context.Context, cfg config.Listen, dataDir string, sockets bool, log *slog.Logger, done *closers) (*listeners, error) {
 	l := &listeners{}
 	var err error
-	if l.nerve, err = openTCP(ctx, cfg.Listen.Nerve, "--nerve-addr", done); err != nil {
+	if l.nerve, err = openTCP(ctx, cfg.Nerve, "--nerve-addr", done); err != nil {
 		return nil, err
 	}
-	if l.admin, err = openTCP(ctx, cfg.Listen.Admin, "--admin-addr", done); err != nil {
+	if l.admin, err = openTCP(ctx, cfg.Admin, "--admin-addr", done); err != nil {
 		return nil, err
 	}
 	warnOtherFamily(ctx, l.nerve.Addr(), log)
-	if l.client, err = openTCP(ctx, cfg.Listen.Client, "--client-addr", done); err != nil {
+	if l.client, err = openTCP(ctx, cfg.Client, "--client-addr", done); err != nil {
 		return nil, err
 	}
 	if !sockets {
 		return l, nil
 	}
-	if l.nerveSocket, err = openSocket(ctx, cfg.Listen.NerveSocket, "--nerve-socket", log, done); err != nil {
+	if l.nerveSocket, err = openSocket(ctx, cfg.NerveSocket, "--nerve-socket", log, done); err != nil {
 		return nil, err
 	}
 	l.adminSocket, err = openSocket(ctx, filepath.Join(dataDir, hostfiles.AdminSocketName), "--data-dir", log, done)

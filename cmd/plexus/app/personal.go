@@ -1,50 +1,40 @@
-package main
+package app
 
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"plexus/cmd/plexus/config"
 	"plexus/domain/answers"
 	"plexus/domain/usecases/personal"
 	"plexus/ports"
 )
 
-// probePatience is how long a client may wait for a look at the models of this
-// machine. A look takes a second at most, and there is one a minute at most.
-const probePatience = 2 * time.Second
-
-// newPersonal builds the personal host. Its turns share the limits of h.
-func newPersonal(ctx context.Context, cfg config.Config, services *services, store *store, h nerveHost, log *slog.Logger) (*personal.Host, error) {
+// newPersonal builds the personal host. Its turns share the limits of questions.
+func (p *process) newPersonal(ctx context.Context) (*personal.Host, error) {
+	cfg := p.opts.Config
 	deps := personal.Deps{
-		Store: store.Personal(), Archive: store.Personal(), Settings: store.Settings(),
-		Find: h.Find, Transcriber: services.recognizer,
+		Store: p.store.Personal(), Archive: p.store.Personal(), Settings: p.store.Settings(),
+		Find: p.nerve.Find, Transcriber: p.services.Recognizer,
 		Random: rand.Reader, Now: time.Now,
 		Within: context.WithTimeout,
 		After:  func(wait time.Duration, call func()) func() bool { return time.AfterFunc(wait, call).Stop },
-		Log:    log,
+		Log:    p.log,
 	}
-	if services.model != nil {
-		deps.Model = h
+	if p.services.Model != nil {
+		deps.Model = p.nerve
 	}
-	if services.auto != nil {
-		deps.HasModel = services.auto.known
+	if p.services.Local != nil {
+		deps.HasModel = p.services.Local.Known
 	}
-	p, err := personal.New(ctx, deps, personal.Options{
+	return personal.New(ctx, deps, personal.Options{
 		InputInstanceID: newUUID(), Language: answers.Language(cfg.Language), TimeZone: timeZone(), MaxPrompt: cfg.Limits.Prompt,
 		MaxTopics: cfg.Conversations.Topics, TopicAge: time.Duration(cfg.Conversations.TopicDays) * 24 * time.Hour,
 		Record: cfg.Conversations.RecordBrowser, RecordFixed: cfg.Conversations.RecordFrom != "",
 	})
-	if err != nil {
-		return nil, fmt.Errorf("building the host: %w", err)
-	}
-	return p, nil
 }
 
 // recorder hands what the browser asks to the personal host. That needs the host

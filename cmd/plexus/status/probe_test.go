@@ -1,4 +1,4 @@
-package main
+package status
 
 import (
 	"fmt"
@@ -11,27 +11,24 @@ import (
 	"testing"
 	"time"
 
-	"plexus/adapters/adminapi"
 	"plexus/cmd/plexus/cli"
 	"plexus/cmd/plexus/config"
-	"plexus/domain/usecases/ask"
+	"plexus/cmd/plexus/services"
 )
 
 // look gives what status, page and doctor are told of these settings.
-func look(t *testing.T, r config.Recognizer, modelKind, modelURL string) adminapi.Recognizer {
+func look(t *testing.T, r config.Recognizer, modelKind, modelURL string) Recognizer {
 	t.Helper()
 	cfg := config.Config{Recognizer: r, Model: config.Model{Kind: modelKind, BaseURL: modelURL, Name: "m"}}
-	s, err := buildServices(cfg, slog.New(slog.DiscardHandler))
+	s, err := services.Build(cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.close.close() })
-	if (s.recognizer == nil) != (r.Kind == "none") {
-		t.Errorf("%s gives the recogniser %v", r.Kind, s.recognizer)
+	t.Cleanup(s.Close)
+	if (s.Recognizer == nil) != (r.Kind == "none") {
+		t.Errorf("%s gives the recognizer %v", r.Kind, s.Recognizer)
 	}
-	i := &instance{opts: serveOptions{cfg: cfg}, services: s}
-	got := i.recognizerStatus(t.Context())
-	offer(&got, i.modelStatus(t.Context(), ask.Failure{}))
+	_, got := ProbeSpeech(t.Context(), cfg, s)
 	return got
 }
 
@@ -44,7 +41,7 @@ func TestRecognizer_IsLookedAt(t *testing.T) {
 		fmt.Fprint(w, `{"data":[]}`)
 	}))
 	defer srv.Close()
-	_, model := modelServer(t, "m")
+	model := srv.URL + "/v1"
 	here, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -57,17 +54,17 @@ func TestRecognizer_IsLookedAt(t *testing.T) {
 	for name, c := range map[string]struct {
 		recognizer      config.Recognizer
 		modelKind       string
-		reach           adminapi.Reach
+		reach           Reach
 		text, dictation bool
 		said            string // by plexus status
 	}{
-		"a service":              {service, "openai", adminapi.Reachable, true, true, "whisper-1, openai at " + srv.URL + "/v1: can be reached"},
-		"a service that is away": {away, "openai", adminapi.Unreachable, true, true, "cannot be reached: "},
-		"a program":              {program, "openai", adminapi.Reachable, true, true, filepath.Base(here) + ": can be used"},
-		"a program not here":     {missing, "openai", adminapi.Unreachable, true, true, "cannot be used: the command is not in PATH"},
-		"none":                   {none, "openai", adminapi.Off, true, false, "only when dictation works. To switch it on"},
-		"no model":               {program, "extractive", adminapi.Reachable, false, false, "neither text nor dictation, because there is no model"},
-		"neither":                {none, "none", adminapi.Off, false, false, "because there is no model"},
+		"a service":              {service, "openai", Reachable, true, true, "whisper-1, openai at " + srv.URL + "/v1: can be reached"},
+		"a service that is away": {away, "openai", Unreachable, true, true, "cannot be reached: "},
+		"a program":              {program, "openai", Reachable, true, true, filepath.Base(here) + ": can be used"},
+		"a program not here":     {missing, "openai", Unreachable, true, true, "cannot be used: the command is not in PATH"},
+		"none":                   {none, "openai", Off, true, false, "only when dictation works. To switch it on"},
+		"no model":               {program, "extractive", Reachable, false, false, "neither text nor dictation, because there is no model"},
+		"neither":                {none, "none", Off, false, false, "because there is no model"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url := ""
@@ -78,7 +75,7 @@ func TestRecognizer_IsLookedAt(t *testing.T) {
 			if got.Reach != c.reach || got.TextInput != c.text || got.Dictation != c.dictation || (got.Config != "") != (c.text && !c.dictation) {
 				t.Errorf("got %+v", got)
 			}
-			if text := statusText(adminapi.Status{Recognizer: got}, time.Now()); !strings.Contains(text, c.said) {
+			if text := Text(Report{Recognizer: got}, time.Now()); !strings.Contains(text, c.said) {
 				t.Errorf("no %q in:\n%s", c.said, text)
 			}
 		})
@@ -95,7 +92,7 @@ func TestDictationConfig_CanBeTaken(t *testing.T) {
 	if err != nil || c.Recognizer.Kind != "command" {
 		t.Fatalf("got %+v, %v", c.Recognizer, err)
 	}
-	if _, err := buildServices(config.Config{Recognizer: c.Recognizer}, slog.New(slog.DiscardHandler)); err != nil {
+	if _, err := services.Build(config.Config{Recognizer: c.Recognizer}, slog.New(slog.DiscardHandler)); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,6 @@
-package main
+// Package hostclient reaches the host that runs on a data directory: its commands by
+// the admin socket, its answers by NERVE.
+package hostclient
 
 import (
 	"context"
@@ -11,22 +13,23 @@ import (
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/nerveclient"
 	"plexus/cmd/plexus/cli"
+	"plexus/cmd/plexus/config"
 )
 
-// notRunningError: no host runs on this data directory; nothing was sent.
-type notRunningError struct{ dataDir string }
+// NotRunningError: no host runs on this data directory; nothing was sent.
+type NotRunningError struct{ DataDir string }
 
-func (e *notRunningError) Error() string {
-	return fmt.Sprintf("no host is running (data directory %s). Start one with: plexus serve", e.dataDir)
+func (e *NotRunningError) Error() string {
+	return fmt.Sprintf("no host is running (data directory %s). Start one with: plexus serve", e.DataDir)
 }
 
-// reach makes one call to the running host: by its admin socket or, where the
+// Call makes one call to the running host: by its admin socket or, where the
 // system has none, by the listener of the owner's page with the master token.
-func reach[T any](ctx context.Context, dataDir string, call func(context.Context, *adminapi.Client) (T, error)) (T, error) {
+func Call[T any](ctx context.Context, dataDir string, call func(*adminapi.Client, context.Context) (T, error)) (T, error) {
 	client, err := adminClient(dataDir)
 	var value T
 	if err == nil {
-		value, err = call(ctx, client)
+		value, err = call(client, ctx)
 	}
 	if errors.Is(err, adminapi.ErrUnreachable) && ctx.Err() == nil {
 		err = whyUnreachable(dataDir, err)
@@ -54,7 +57,7 @@ func adminTCP(dataDir string, run hostfiles.RunInfo) (*adminapi.Client, error) {
 	case err != nil:
 		return nil, fmt.Errorf("looking for the host: %w", err)
 	case !running:
-		return nil, &notRunningError{dataDir}
+		return nil, &NotRunningError{dataDir}
 	case pid != run.PID:
 		return nil, fmt.Errorf("%w: run.json is not of the host that has the lock", adminapi.ErrUnreachable)
 	}
@@ -65,9 +68,9 @@ func adminTCP(dataDir string, run hostfiles.RunInfo) (*adminapi.Client, error) {
 	return adminapi.NewTCPClient(run.Admin, master.Text), nil
 }
 
-// dialNerve connects to the host that runs on dataDir: by its NERVE socket or,
+// DialNERVE connects to the host that runs on dataDir: by its NERVE socket or,
 // where the system has none, by WebSocket with the host token.
-func dialNerve(ctx context.Context, env cli.Env, dataDir string) (*nerveclient.Client, error) {
+func DialNERVE(ctx context.Context, env cli.Env, dataDir string) (*nerveclient.Client, error) {
 	run, err := hostfiles.ReadRun(dataDir)
 	if err != nil {
 		return nil, whyUnreachable(dataDir, err)
@@ -93,13 +96,13 @@ func dialNerveTCP(ctx context.Context, env cli.Env, dataDir, address string) (*n
 		return nil, fmt.Errorf("looking for the host: %w", err)
 	}
 	if !running {
-		return nil, &notRunningError{dataDir}
+		return nil, &NotRunningError{dataDir}
 	}
-	path, err := tokenFile(env, dataDir, "", "")
+	cfg, err := config.Read(env, dataDir, "", nil)
 	if err != nil {
 		return nil, err
 	}
-	secret, _, err := hostfiles.ReadSecret(path)
+	secret, _, err := hostfiles.ReadSecret(cfg.Listen.NerveTokenFile)
 	if err != nil {
 		return nil, fmt.Errorf("host token: %w", err)
 	}
@@ -117,7 +120,7 @@ func whyUnreachable(dataDir string, cause error) error {
 	case err != nil:
 		return errors.Join(cause, err)
 	case !running:
-		return &notRunningError{dataDir}
+		return &NotRunningError{dataDir}
 	}
 	return fmt.Errorf("a host runs (process %d) but could not be asked; if it has only just started, try again: %w", pid, cause)
 }

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"crypto/rand"
@@ -19,10 +19,10 @@ import (
 
 const ownerPage = "http://127.0.0.1:9010/"
 
-func newTestDoorman(t *testing.T, dir string) (*doorman, *signin.Issuer) {
+func newTestLinks(t *testing.T, dir string) (*signInLinks, *signin.Issuer) {
 	t.Helper()
 	signIn := signin.NewIssuer(time.Now, rand.Reader)
-	d, err := newDoorman(signIn, ownerPage, dir, slog.New(slog.DiscardHandler))
+	d, err := newSignInLinks(signIn, ownerPage, dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func there(t *testing.T, path string) bool {
 	return err == nil
 }
 
-func TestDoormanRemovesWhatACrashHasLeftAndNothingElse(t *testing.T) {
+func TestSignInLinksRemovesWhatACrashHasLeftAndNothingElse(t *testing.T) {
 	dir := privateDir(t)
 	left, other := filepath.Join(dir, "sign-in-123.html"), filepath.Join(dir, "notes.html")
 	for _, path := range []string{left, other} {
@@ -56,7 +56,7 @@ func TestDoormanRemovesWhatACrashHasLeftAndNothingElse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, _ := newTestDoorman(t, dir)
+	d, _ := newTestLinks(t, dir)
 	if there(t, left) || !there(t, other) {
 		t.Error("the file of an old link is there, or another one is gone")
 	}
@@ -69,7 +69,7 @@ func TestDoormanRemovesWhatACrashHasLeftAndNothingElse(t *testing.T) {
 // longer than it.
 func TestALinksFileLivesAsLongAsItsLink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, signIn := newTestDoorman(t, privateDir(t))
+		d, signIn := newTestLinks(t, privateDir(t))
 		write := func() (path, text string) {
 			link, err := d.SignInLink()
 			if err != nil {

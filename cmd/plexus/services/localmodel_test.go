@@ -1,21 +1,20 @@
-package main
+package services
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"plexus/adapters/adminapi"
 	"plexus/adapters/localmodel"
 	"plexus/adapters/memory"
-	"plexus/cmd/plexus/config"
+	"plexus/adapters/sqlite"
 	"plexus/ports"
 )
 
@@ -36,7 +35,7 @@ func modelServer(t *testing.T, name string) (candidate localmodel.Candidate, url
 }
 
 // newLocal looks at two servers, of which only the first is ours.
-func newLocal(t *testing.T) (m *localModel, strangeURL string) {
+func newLocal(t *testing.T) (m *LocalModel, strangeURL string) {
 	t.Helper()
 	ours, _ := modelServer(t, "ours")
 	strange, strangeURL := modelServer(t, "strange")
@@ -47,7 +46,7 @@ func newLocal(t *testing.T) (m *localModel, strangeURL string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m = &localModel{Auto: auto}
+	m = &LocalModel{Auto: auto}
 	t.Cleanup(m.Close)
 	if err := m.Probe(t.Context()); err != nil {
 		t.Fatal(err)
@@ -77,18 +76,14 @@ func TestLocalModel_TheOwnersChoiceCounts(t *testing.T) {
 	if err := settings.PutSetting(t.Context(), keyModel, url+"\nstrange"); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.adopt(t.Context(), settings); err != nil {
+	if err := m.Adopt(t.Context(), settings); err != nil {
 		t.Fatal(err)
 	}
 	if got := says(t, m); got != "strange" {
 		t.Errorf("after the choice %q answers", got)
 	}
-	var shown adminapi.Model
-	addFound(&shown, m)
-	for _, f := range shown.Found {
-		if f.Used != (f.Name == "strange") {
-			t.Errorf("%+v", f)
-		}
+	if found, used := m.Current(); len(found) != 2 || found[used].Name != "strange" {
+		t.Errorf("in use is %d of %+v", used, found)
 	}
 }
 
@@ -99,7 +94,7 @@ func TestLocalModel_ABadChoiceChangesNothing(t *testing.T) {
 		if err := settings.PutSetting(t.Context(), keyModel, stored); err != nil {
 			t.Fatal(err)
 		}
-		_ = m.adopt(t.Context(), settings) // logged by the caller
+		_ = m.Adopt(t.Context(), settings) // logged by the caller
 		if got := says(t, m); got != "ours" {
 			t.Errorf("%q: %q answers", stored, got)
 		}
@@ -126,13 +121,13 @@ func TestLocalModel_IsKnown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := &localModel{Auto: auto}
+		m := &LocalModel{Auto: auto}
 		if c.taken != "" {
 			if err := m.use("strange", c.taken); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := m.known(); got != c.want {
+		if got := m.Known(); got != c.want {
 			t.Errorf("%s: %v; want %v", name, got, c.want)
 		}
 		m.Close()
@@ -140,31 +135,29 @@ func TestLocalModel_IsKnown(t *testing.T) {
 }
 
 // Nothing goes by one click to where no model was found.
-func TestMachine_TakesOnlyWhatWasFound(t *testing.T) {
+func TestLocalModel_TakesOnlyWhatWasFound(t *testing.T) {
 	local, url := newLocal(t)
-	dir := t.TempDir()
-	var done closers
-	t.Cleanup(func() { _ = done.close() })
-	store, err := openStore(t.Context(), config.Config{Listen: config.Listen{NerveTokenFile: dir + "/plexus/token"}}, dir, slog.New(slog.DiscardHandler), &done)
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "plexus.db"), sqlite.Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &machine{instance: &instance{services: &services{auto: local}, store: store}, ctx: t.Context(), changed: make(chan struct{})}
+	t.Cleanup(func() { _ = store.Close() })
+	settings := store.Settings()
 	for _, c := range [][2]string{{"strange", "http://gpu.example/v1"}, {"other", url}} {
-		if err := m.UseModel(t.Context(), c[0], c[1]); err == nil {
+		if err := local.Take(t.Context(), settings, c[0], c[1]); err == nil {
 			t.Errorf("%v was taken", c)
 		}
 	}
-	if err := m.UseModel(t.Context(), "strange", url); err != nil {
+	if err := local.Take(t.Context(), settings, "strange", url); err != nil {
 		t.Fatal(err)
 	}
-	stored, err := store.Settings().Settings(t.Context())
+	stored, err := settings.Settings(t.Context())
 	if err != nil || stored[keyModel] != url+"\nstrange" || says(t, local) != "strange" {
 		t.Errorf("stored %v, %v", stored, err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := m.UseModel(ended, "ours", url); err == nil || errors.Is(err, context.DeadlineExceeded) {
+	if err := local.Take(ended, settings, "ours", url); err == nil || errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("taken although it could not be stored: %v", err)
 	}
 }

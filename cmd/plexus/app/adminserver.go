@@ -1,0 +1,106 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"plexus/adapters/adminapi"
+	"plexus/adapters/adminweb"
+	"plexus/adapters/adminweb/signin"
+	"plexus/adapters/desktopws"
+	"plexus/adapters/hostfiles"
+	"plexus/adapters/qr"
+	"plexus/cmd/plexus/status"
+	"plexus/web"
+)
+
+// adminServers are the owner's page and the commands' way in: the admin socket or,
+// where there are no Unix sockets, the listener of the page.
+func (p *process) adminServers(ctx context.Context) ([]server, error) {
+	p.source = &status.Source{
+		Config: p.opts.Config, Services: p.services, DataDir: p.opts.DataDir, Started: p.started,
+		TokenFile: p.store.token.Token.Path(), Store: p.store.Store,
+		Questions: p.nerve.Service, Browsers: p.nerve.Registry, Devices: p.devices, Recording: p.personal.Recording,
+		Admin: p.listeners.admin.Addr(), Nerve: p.listeners.nerve.Addr(), Client: p.listeners.client.Addr(),
+	}
+	if p.listeners.nerveSocket != nil {
+		p.source.NerveSocket = p.listeners.nerveSocket.Addr().String()
+	}
+	cfg, err := p.pageConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	admin := adminapi.NewServer(adminapi.Config{
+		Desk: p.nerve, Shelf: p.store.Pages(), Phones: p.devices, Owner: p.signIn, Status: p.report,
+		TokenFile: p.source.TokenFile, Log: p.log,
+	})
+	if !p.env.UnixSockets {
+		cfg.API, cfg.Master = admin.Handler, p.store.master
+	}
+	site, err := adminweb.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	page := server{"owner's page", p.listeners.admin, site.Serve, site.Shutdown}
+	if p.env.UnixSockets {
+		return []server{page, {"admin socket", p.listeners.adminSocket, untilClosed(admin), admin.Shutdown}}, nil
+	}
+	page.shutdown = func(ctx context.Context) error { // admin first: it lets go of what waits for a phone
+		return errors.Join(admin.Shutdown(ctx), site.Shutdown(ctx))
+	}
+	return []server{page}, nil
+}
+
+// report is what plexus status shows.
+func (p *process) report(ctx context.Context) (any, error) {
+	return p.source.Gather(ctx, status.Probe(ctx, p.opts.Config, p.services))
+}
+
+func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {
+	signIn := signin.NewIssuer(time.Now, rand.Reader)
+	dir := filepath.Dir(p.env.Paths().NerveSocket(p.opts.DataDir))
+	var err error
+	if p.signIn, err = newSignInLinks(signIn, "http://"+p.listeners.admin.Addr().String()+"/", dir, p.log); err != nil {
+		return adminweb.Config{}, err
+	}
+	p.done.add(p.signIn.close)
+	lookCtx, stopLooking := context.WithCancel(ctx)
+	health := newHealthCache(lookCtx, p.env, p.source)
+	p.done.add(func() error {
+		stopLooking()
+		health.looks.Wait()
+		return nil
+	})
+	cfg := adminweb.Config{
+		Phones: p.devices, Extensions: p.nerve, Machine: health, Sessions: p.store.PageSessions(), SignIn: signIn,
+		QR: func(text string) ([][]bool, error) {
+			matrix, err := qr.Encode(text)
+			return matrix, err
+		},
+		Words: web.English(), Now: time.Now, Random: rand.Reader, Log: p.log,
+		Changed:  []func() <-chan struct{}{p.devices.Changed, p.nerve.Changed, health.Changed, p.personal.Changed},
+		Personal: p.personal, RecordingFixedBy: p.opts.Config.Conversations.RecordFrom,
+		Desktop: desktopws.New(desktopws.Config{Host: p.personal, Log: p.log}),
+	}
+	if runtime.GOOS == "linux" {
+		cfg.PeerIsOurs = hostfiles.TCPPeerIsOursOrRoot // elsewhere nobody can tell
+	}
+	return cfg, nil
+}
+
+// untilClosed makes a clean end of an HTTP server no error.
+func untilClosed(s *http.Server) func(net.Listener) error {
+	return func(l net.Listener) error {
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serving: %w", err)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,128 @@
+package services
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"plexus/adapters/localmodel"
+	"plexus/ports"
+)
+
+// keyModel is the setting that names the model the owner took on the page: its
+// base URL and its name, one a line.
+const keyModel = "model"
+
+// probePatience is how long a client may wait for a look at the models of this
+// machine. A look takes a second at most, and there is one a minute at most.
+const probePatience = 2 * time.Second
+
+// LocalModel is the model of this machine: the one that the owner took on the
+// page, else the one that is found and ours.
+type LocalModel struct {
+	*localmodel.Auto
+	limits localmodel.Limits
+
+	mu    sync.Mutex
+	taken *localmodel.Generator // nil: none
+	name  string
+	url   string
+}
+
+// Generate implements ports.Generator.
+func (m *LocalModel) Generate(ctx context.Context, prompt ports.Prompt, emit func(text string) error) error {
+	m.mu.Lock()
+	taken := m.taken
+	m.mu.Unlock()
+	if taken != nil {
+		return taken.Generate(ctx, prompt, emit)
+	}
+	return m.Auto.Generate(ctx, prompt, emit)
+}
+
+// InUse names the model that the owner took; "" for none.
+func (m *LocalModel) InUse() (name, url string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.name, m.url
+}
+
+// Current gives the models that were found on this machine, and which of them answers:
+// the one that the owner took, else the first that is ours; -1 for none of them.
+func (m *LocalModel) Current() (found []localmodel.Found, used int) {
+	found = m.Found()
+	name, url := m.InUse()
+	return found, slices.IndexFunc(found, func(f localmodel.Found) bool {
+		if name == "" {
+			return f.Ours
+		}
+		return f.Name == name && f.BaseURL == url
+	})
+}
+
+// Known reports whether there is a model to ask, after a look when none is known.
+func (m *LocalModel) Known() bool {
+	if name, _ := m.InUse(); name != "" {
+		return true
+	}
+	ctx, stop := context.WithTimeout(context.Background(), probePatience)
+	defer stop()
+	_ = m.Probe(ctx) // without a look in time there is none
+	return slices.ContainsFunc(m.Found(), func(f localmodel.Found) bool { return f.Ours })
+}
+
+// Adopt takes the model that the owner has taken before. One that can no longer
+// be used is left out.
+func (m *LocalModel) Adopt(ctx context.Context, settings ports.Settings) error {
+	stored, err := settings.Settings(ctx)
+	if err != nil {
+		return fmt.Errorf("load settings: %w", err)
+	}
+	url, name, ok := strings.Cut(stored[keyModel], "\n")
+	if !ok {
+		return nil
+	}
+	return m.use(name, url)
+}
+
+// Take takes a model that was found on this machine, durably: nothing goes elsewhere by
+// one click.
+func (m *LocalModel) Take(ctx context.Context, settings ports.Settings, name, baseURL string) error {
+	if !slices.ContainsFunc(m.Found(), func(f localmodel.Found) bool { return f.Name == name && f.BaseURL == baseURL }) {
+		return errors.New("use a model: none of that name was found at that address")
+	}
+	if err := settings.PutSetting(ctx, keyModel, baseURL+"\n"+name); err != nil {
+		return fmt.Errorf("use a model: %w", err)
+	}
+	return m.use(name, baseURL)
+}
+
+func (m *LocalModel) use(name, url string) error {
+	taken, err := localmodel.New(localmodel.Config{BaseURL: url, Model: name, Limits: m.limits})
+	if err != nil {
+		return fmt.Errorf("use a model: %w", err)
+	}
+	m.mu.Lock()
+	old := m.taken
+	m.taken, m.name, m.url = taken, name, url
+	m.mu.Unlock()
+	if old != nil {
+		old.Close()
+	}
+	return nil
+}
+
+// Close drops idle connections.
+func (m *LocalModel) Close() {
+	m.mu.Lock()
+	taken := m.taken
+	m.mu.Unlock()
+	if taken != nil {
+		taken.Close()
+	}
+	m.Auto.Close()
+}

@@ -1,0 +1,126 @@
+package status
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"plexus/adapters/adminapi"
+	"plexus/adapters/sqlite"
+	"plexus/cmd/plexus/cli"
+	"plexus/cmd/plexus/config"
+	"plexus/cmd/plexus/services"
+	"plexus/domain/admission"
+	"plexus/domain/usecases/ask"
+	"plexus/domain/usecases/browsers"
+	"plexus/domain/usecases/devices"
+)
+
+// Source is the running host that a report is about.
+type Source struct {
+	Config    config.Config
+	Services  *services.Services
+	DataDir   string
+	Started   time.Time
+	TokenFile string // path of the host token
+
+	Store     *sqlite.Store
+	Questions *ask.Service
+	Browsers  *browsers.Registry
+	Devices   *devices.Service
+	Recording func() (on, fixed bool) // whether questions of the browser become topics
+
+	Admin, Nerve, Client net.Addr
+	NerveSocket          string // path; "": the system has none
+}
+
+// Gather makes a report of what is known now and of what the probes have seen.
+func (s *Source) Gather(ctx context.Context, seen Probes) (Report, error) {
+	stats, err := s.Store.Stats(ctx)
+	if err != nil {
+		return Report{}, fmt.Errorf("database figures: %w", err)
+	}
+	extensions, err := s.Browsers.Extensions(ctx)
+	if err != nil {
+		return Report{}, fmt.Errorf("extensions: %w", err)
+	}
+	paired, err := s.Devices.Devices(ctx)
+	if err != nil {
+		return Report{}, fmt.Errorf("phones: %w", err)
+	}
+	health := s.Questions.Health()
+	r := Report{
+		Version: cli.Version(), PID: os.Getpid(),
+		StartedAt: s.Started.UTC(), UptimeSeconds: int64(time.Since(s.Started).Seconds()),
+		DataDir: s.DataDir, DatabaseBytes: stats.FileBytes + stats.WALBytes, WALBytes: stats.WALBytes,
+		Admin:  "http://" + s.Admin.String() + "/",
+		Nerve:  Nerve{Address: s.Nerve.String(), Socket: s.NerveSocket, Token: s.TokenFile},
+		Phones: s.phones(len(paired)),
+		Search: seen.Search, Model: seen.Model, Recognizer: seen.Recognizer,
+		Index: Index{
+			Enabled: s.Config.UsesIndex(), Shared: s.Config.Index.Shared, Pages: stats.Pages, Bytes: stats.PageBytes,
+			Failures: health.Index.Count, LastFailure: lastOf(health.Index), LastCause: health.Index.Cause,
+		},
+		Kept: Kept{
+			Conversations: stats.Personal.Conversations, Topics: stats.Personal.Topics,
+			Messages: stats.Personal.Messages, Bytes: stats.Personal.MessageBytes,
+		},
+		Connections: s.Browsers.LiveConnections(),
+		Queries: Queries{
+			Answered: health.Answered, Cancelled: health.Cancelled, Refused: health.Refused,
+			FirstResult: latency(health.FirstResult), Answer: latency(health.Answer),
+		},
+		Waiting: []adminapi.Extension{},
+		Refused: []Refusal{},
+	}
+	r.Search.failed(health.Search)
+	r.Model.failed(health.Model)
+	r.Kept.Browser, _ = s.Recording()
+	r.Queries.Answer.Recent = health.LastAnswers
+	for _, row := range extensions {
+		if row.State == admission.Waiting {
+			r.Waiting = append(r.Waiting, adminapi.NewExtension(row))
+		}
+	}
+	for _, one := range s.Browsers.Refusals() {
+		r.Refused = append(r.Refused, Refusal{
+			Cause: string(one.Cause), Peer: one.Peer, Count: one.Count, First: one.First, Last: one.Last, Advice: one.Cause.Advice(),
+		})
+	}
+	return r, nil
+}
+
+func (s *Source) phones(paired int) Phones {
+	p := Phones{
+		Address: s.Client.String(), Accepted: []string{}, Paired: paired,
+		Connected: s.Devices.LiveClients(), NoPhone: s.Devices.NoPhone(),
+	}
+	if public, fixed, ok := s.Devices.PublicURL(); ok {
+		p.PublicURL, p.Fixed = public.String(), fixed
+	}
+	for _, h := range s.Devices.AcceptedHosts() {
+		p.Accepted = append(p.Accepted, h.Server.Authority())
+	}
+	_, p.Invitation = s.Devices.OpenInvitation()
+	return p
+}
+
+func (s *Service) failed(f ask.Failure) {
+	s.Failures, s.LastFailure, s.LastCause = f.Count, lastOf(f), f.Cause
+}
+
+// lastOf is nil when nothing has failed.
+func lastOf(f ask.Failure) *time.Time {
+	if f.Count == 0 {
+		return nil
+	}
+	at := f.At.UTC()
+	return &at
+}
+
+func latency(l ask.Latency) Latency {
+	milliseconds := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	return Latency{Count: l.Count, P50: milliseconds(l.P50), P99: milliseconds(l.P99)}
+}

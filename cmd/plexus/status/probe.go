@@ -1,0 +1,141 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"plexus/cmd/plexus/config"
+	"plexus/cmd/plexus/services"
+)
+
+// probeLimit bounds one look at a service.
+const probeLimit = 2 * time.Second
+
+// Probes are what one look at the services has seen.
+type Probes struct {
+	Search     Service
+	Model      Model
+	Recognizer Recognizer
+}
+
+// Probe looks at all services at the same time, which takes a few seconds at most.
+func Probe(ctx context.Context, cfg config.Config, s *services.Services) (seen Probes) {
+	var looking sync.WaitGroup
+	looking.Go(func() { seen.Search = probeSearch(ctx, cfg.Search, s) })
+	looking.Go(func() { seen.Model, seen.Recognizer = ProbeSpeech(ctx, cfg, s) })
+	looking.Wait()
+	return seen
+}
+
+// ProbeSpeech looks at what phones are offered: the model, and the recognizer with
+// it (decision K10).
+func ProbeSpeech(ctx context.Context, cfg config.Config, s *services.Services) (m Model, r Recognizer) {
+	var looking sync.WaitGroup
+	looking.Go(func() { m = probeModel(ctx, cfg.Model, s) })
+	looking.Go(func() { r = probeRecognizer(ctx, cfg.Recognizer, s) })
+	looking.Wait()
+	// There is a model, although it may not answer just now.
+	r.TextInput = m.Reach == Reachable || m.Reach == Unreachable
+	r.Dictation = r.TextInput && r.Reach != Off
+	if r.TextInput && !r.Dictation {
+		r.Config = dictationConfig
+	}
+	return m, r
+}
+
+func probeSearch(ctx context.Context, cfg config.Search, s *services.Services) Service {
+	seen := Service{Kind: cfg.Kind, URL: cfg.URL}
+	switch {
+	case cfg.Kind == "none":
+		seen.Reach = Off
+	case s.WarmSearch == nil:
+		seen.Reach = BuiltIn
+	default:
+		seen.try(ctx, s.WarmSearch)
+	}
+	return seen
+}
+
+func probeModel(ctx context.Context, cfg config.Model, s *services.Services) Model {
+	m := Model{Service: Service{Kind: cfg.Kind, URL: cfg.BaseURL}, Name: cfg.Name}
+	switch {
+	case cfg.Kind == "none":
+		m.Reach = Off
+	case s.Model == nil:
+		m.Reach = BuiltIn
+	case s.Local != nil:
+		m.try(ctx, s.Local.Probe) // its problem is told, whatever was found before
+		m.Reach = NotFound
+		found, used := s.Local.Current()
+		for i, f := range found {
+			if i == used {
+				m.Reach, m.Name, m.URL = Reachable, f.Name, f.BaseURL
+			}
+			m.Found = append(m.Found, FoundModel{
+				Name: f.Name, BaseURL: f.BaseURL, Server: f.Server, Used: i == used, Config: f.ConfigLines(),
+			})
+		}
+		if name, address := s.Local.InUse(); name != "" {
+			m.Name, m.URL = name, address
+			m.try(ctx, func(ctx context.Context) error { return connectTo(ctx, address) })
+		}
+	default:
+		m.try(ctx, func(ctx context.Context) error { return connectTo(ctx, cfg.BaseURL) })
+	}
+	return m
+}
+
+// dictationConfig are the lines of the configuration that switch dictation on,
+// for a program that many have.
+const dictationConfig = `[recognizer]
+kind = "command"
+command = ["whisper-cli", "-m", "/path/to/ggml-base.bin", "-l", "auto", "-nt", "-np", "-f"]
+`
+
+func probeRecognizer(ctx context.Context, cfg config.Recognizer, s *services.Services) Recognizer {
+	r := Recognizer{Service: Service{Kind: cfg.Kind, URL: cfg.BaseURL}, Name: cfg.Name}
+	if cfg.Kind == "command" {
+		r.Name = filepath.Base(cfg.Command[0])
+	}
+	if s.Recognizer == nil {
+		r.Reach = Off
+		return r
+	}
+	r.try(ctx, s.CheckRecognizer)
+	return r
+}
+
+// try looks whether the service answers in time.
+func (s *Service) try(ctx context.Context, look func(context.Context) error) {
+	ctx, stop := context.WithTimeout(ctx, probeLimit)
+	defer stop()
+	s.Reach = Reachable
+	if err := look(ctx); err != nil {
+		s.Reach, s.Problem = Unreachable, err.Error()
+	}
+}
+
+// connectTo opens and closes a TCP connection; nothing is sent.
+func connectTo(ctx context.Context, rawURL string) error {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return errors.New("the address is no URL")
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return fmt.Errorf("connecting: %w", err)
+	}
+	_ = conn.Close() // nothing was exchanged
+	return nil
+}

@@ -1,0 +1,198 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"plexus/adapters/hostfiles"
+	"plexus/cmd/plexus/cli"
+	"plexus/domain/text"
+)
+
+// lines is a text of labelled lines.
+type lines struct{ strings.Builder }
+
+func (b *lines) line(label, format string, args ...any) {
+	fmt.Fprintf(b, "%-12s%s\n", label, text.Printable(fmt.Sprintf(format, args...)))
+}
+
+// largeWAL is well above the size at which the log is folded back, in bytes.
+const largeWAL = 64 << 20
+
+// Text renders a report for a terminal.
+func Text(s Report, now time.Time) string {
+	var b lines
+	b.line("Plexus", "%s, process %d, up %s", s.Version, s.PID, (time.Duration(s.UptimeSeconds) * time.Second).String())
+	b.line("Page", "%s (plexus open signs in)", s.Admin)
+	b.line("NERVE", "ws://%s", s.Nerve.Address)
+	if s.Nerve.Socket != "" {
+		b.line("", "%s", s.Nerve.Socket)
+	}
+	b.line("Token", "%s", s.Nerve.Token)
+	b.phones(s.Phones)
+	b.line("Data", "%s, database %s", s.DataDir, cli.Size(s.DatabaseBytes))
+	if s.WALBytes > largeWAL {
+		b.line("", "%s of it are its write-ahead log, which does not shrink: something keeps reading %s. Ending that, or restarting Plexus, helps",
+			cli.Size(s.WALBytes), hostfiles.DatabaseName)
+	}
+	b.line("Search", "%s", searchText(s.Search, s.Index))
+	b.failure(s.Search.Failures, s.Search.LastFailure, s.Search.LastCause, now)
+	b.line("Model", "%s", modelText(s.Model))
+	b.failure(s.Model.Failures, s.Model.LastFailure, s.Model.LastCause, now)
+	for _, f := range s.Model.Found {
+		if !f.Used {
+			b.line("", "%s offers %s at %s. To use it, put into the configuration:", f.Server, f.Name, f.BaseURL)
+			b.quote(f.Config)
+		}
+	}
+	b.line("Speech", "%s", recognizerText(s.Recognizer))
+	b.offered(s.Recognizer)
+	b.line("Index", "%s", indexText(s.Index))
+	b.failure(s.Index.Failures, s.Index.LastFailure, s.Index.LastCause, now)
+	b.line("Messages", "%s", keptText(s.Kept))
+	b.line("Connections", "%d", s.Connections)
+	b.queries(s.Queries)
+	for _, row := range s.Waiting {
+		b.line("Waiting", "%s. If the digits are those in its panel: plexus extensions allow %s", row, row.Digits)
+	}
+	b.refused(s.Refused, now)
+	return b.String()
+}
+
+func (b *lines) phones(s Phones) {
+	b.line("Phones", "ws://%s; %d paired, %d connected", s.Address, s.Paired, s.Connected)
+	switch {
+	case s.PublicURL != "":
+		b.line("", "reached as %s", s.PublicURL)
+	default:
+		b.line("", "no public URL is set: plexus pair --public-url wss://NAME sets it; plexus setup tailscale helps to get one")
+	}
+	if s.Invitation {
+		b.line("", "an invitation is open")
+	}
+	if s.NoPhone {
+		b.line("", "the owner wants no phone for now: every one is turned away")
+	}
+}
+
+func searchText(s Service, index Index) string {
+	switch {
+	case s.Reach == Off:
+		return "off (search.kind is none)"
+	case s.Reach == BuiltIn && index.Enabled:
+		return "the pages you asked about (no search service is configured)"
+	}
+	return serviceText(s)
+}
+
+func serviceText(s Service) string {
+	out := s.Kind
+	if s.URL != "" {
+		out += " at " + s.URL
+	}
+	if s.Reach == Unreachable {
+		return out + ": cannot be reached: " + s.Problem
+	}
+	return out + ": can be reached"
+}
+
+func modelText(m Model) string {
+	switch m.Reach {
+	case Off:
+		return "off (model.kind is none): answers stay empty"
+	case BuiltIn:
+		return "none: answers quote the page and the results"
+	case NotFound:
+		return "none found on this machine: answers quote the page and the results"
+	}
+	return m.Name + ", " + serviceText(m.Service)
+}
+
+func indexText(i Index) string {
+	state := "off"
+	switch {
+	case i.Enabled && i.Shared:
+		state = "on, shared between extensions"
+	case i.Enabled:
+		state = "on"
+	}
+	return fmt.Sprintf("%s; %s, %s of text", state, cli.Counted(i.Pages, "page", "pages"), cli.Size(i.Bytes))
+}
+
+func (b *lines) failure(count int64, last *time.Time, cause string, now time.Time) {
+	if last != nil {
+		b.line("", "failed %s, last %s: %s", cli.Counted(int(count), "time", "times"), cli.Ago(*last, now), cause)
+	}
+}
+
+// quote shows lines of the configuration.
+func (b *lines) quote(config string) {
+	for line := range strings.Lines(config) {
+		b.line("", "    %s", strings.TrimSuffix(line, "\n"))
+	}
+}
+
+func (b *lines) queries(q Queries) {
+	b.line("Questions", "%d answered, %d cancelled, %d refused", q.Answered, q.Cancelled, q.Refused)
+	for _, one := range []struct {
+		what string
+		Latency
+	}{{"results", q.FirstResult}, {"whole answer", q.Answer}} {
+		if one.Count > 0 {
+			b.line("", "%s: half within %.1f ms, 99 of 100 within %.1f ms", one.what, one.P50, one.P99)
+		}
+	}
+}
+
+// shownRefusals keeps the human text short; --json has all.
+const shownRefusals = 10
+
+func (b *lines) refused(list []Refusal, now time.Time) {
+	for _, r := range list[:min(len(list), shownRefusals)] {
+		who := r.Peer
+		if who == "" {
+			who = "a program without Origin"
+		}
+		b.line("Refused", "%s, %s, last %s. %s", who, cli.Counted(r.Count, "time", "times"), cli.Ago(r.Last, now), r.Advice)
+	}
+	if more := len(list) - shownRefusals; more > 0 {
+		b.line("", "and %d more; plexus status --json has all", more)
+	}
+}
+
+func keptText(k Kept) string {
+	said := fmt.Sprintf("%d in %s (%s); %s of text", k.Messages, cli.Counted(k.Conversations, "conversation", "conversations"), cli.Counted(k.Topics, "topic", "topics"), cli.Size(k.Bytes))
+	if !k.Browser {
+		said += "; what is asked in the browser is not kept"
+	}
+	return said
+}
+
+// TextNeedsDictation is what an owner has to know whose host takes text alone.
+const TextNeedsDictation = "Phone apps show their text box only when dictation works"
+
+func recognizerText(r Recognizer) string {
+	switch {
+	case r.Reach == Off:
+		return "off (recognizer.kind is none)"
+	case r.Kind == "command" && r.Reach == Unreachable:
+		return r.Name + ": cannot be used: " + r.Problem
+	case r.Kind == "command":
+		return r.Name + ": can be used"
+	}
+	return r.Name + ", " + serviceText(r.Service)
+}
+
+// offered says what phones get, and how they get the rest.
+func (b *lines) offered(r Recognizer) {
+	switch {
+	case r.Dictation:
+		b.line("", "phones are offered text and dictation")
+	case !r.TextInput:
+		b.line("", "phones are offered neither text nor dictation, because there is no model")
+	default:
+		b.line("", "%s. To switch it on, put into the configuration:", TextNeedsDictation)
+		b.quote(r.Config)
+	}
+}
