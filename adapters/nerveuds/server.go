@@ -21,9 +21,9 @@ import (
 	"plexus/ports"
 )
 
-// Desk is what the listener asks of the host.
-type Desk interface {
-	nervews.Answerer
+// PeerAuth knows the open sockets; who can open this one is the owner.
+// *browsers.Registry is one.
+type PeerAuth interface {
 	Attach(ctx context.Context, v admission.Verdict, link ports.NerveLink) (detach func(), ok bool)
 	Refuse(cause admission.Cause, peer string)
 }
@@ -39,7 +39,8 @@ type Config struct {
 
 // Server is the NERVE Unix-socket listener.
 type Server struct {
-	desk    Desk
+	queries nervews.QueryService
+	auth    PeerAuth
 	config  Config
 	tracker *wsconn.Tracker
 	numbers atomic.Uint64
@@ -51,14 +52,14 @@ type Server struct {
 }
 
 // New builds a server; Serve starts it.
-func New(desk Desk, config Config) *Server {
+func New(queries nervews.QueryService, auth PeerAuth, config Config) *Server {
 	if config.MaxConnections == 0 {
 		config.MaxConnections = nervews.DefaultConnections
 	}
 	if config.Limits == (wsconn.Limits{}) {
 		config.Limits = wsconn.DefaultLimits()
 	}
-	return &Server{desk: desk, config: config, tracker: wsconn.NewTracker(config.MaxConnections), stop: make(chan struct{})}
+	return &Server{queries: queries, auth: auth, config: config, tracker: wsconn.NewTracker(config.MaxConnections), stop: make(chan struct{})}
 }
 
 // Serve accepts connections on ln until Shutdown. It returns nil after one.
@@ -109,7 +110,7 @@ func (s *Server) sleep(d time.Duration) bool {
 
 func (s *Server) admit(conn net.Conn) {
 	if !s.tracker.Reserve() {
-		s.desk.Refuse(admission.TooMany, "")
+		s.auth.Refuse(admission.TooMany, "")
 		_ = conn.Close()
 		return
 	}
@@ -120,10 +121,10 @@ func (s *Server) admit(conn net.Conn) {
 func (s *Server) run(conn net.Conn) {
 	log := s.config.Log.With("connection", s.numbers.Add(1), "transport", "unix", "basis", string(admission.AsLocalUser))
 	peer := admission.Peer{Basis: admission.AsLocalUser}
-	session := nervews.NewSession(newStreamLink(conn, s.config.Limits), s.desk, peer, s.config.Timing, log)
+	session := nervews.NewSession(newStreamLink(conn, s.config.Limits), s.queries, peer, s.config.Timing, log)
 	s.tracker.Add(session)
 	defer s.tracker.Release(session)
-	detach, ok := s.desk.Attach(context.Background(), admission.Verdict{Admitted: true, Peer: peer}, session)
+	detach, ok := s.auth.Attach(context.Background(), admission.Verdict{Admitted: true, Peer: peer}, session)
 	if ok {
 		defer detach()
 	} else {

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"plexus/adapters/nervews"
 	"plexus/domain/admission"
 	"plexus/domain/framing"
 	"plexus/domain/sessions"
@@ -19,21 +20,27 @@ import (
 	"plexus/ports"
 )
 
-// openDesk answers as told and lets everybody in.
-type openDesk struct {
+// openHost answers as told and lets everybody in.
+type openHost struct {
 	answer  func(ctx context.Context, q ask.Question, sink ports.AnswerSink)
 	refused *int // connections
 	removed bool // between accept and attach
 }
 
-func (d openDesk) AnswerQuery(ctx context.Context, q ask.Question, sink ports.AnswerSink) {
+func (d openHost) AnswerQuery(ctx context.Context, q ask.Question, sink ports.AnswerSink) {
 	d.answer(ctx, q, sink)
 }
-func (openDesk) CountRefused() {}
-func (d openDesk) Attach(context.Context, admission.Verdict, ports.NerveLink) (func(), bool) {
+func (openHost) CountRefused() {}
+func (d openHost) Attach(context.Context, admission.Verdict, ports.NerveLink) (func(), bool) {
 	return func() {}, !d.removed
 }
-func (d openDesk) Refuse(admission.Cause, string) { *d.refused++ }
+func (d openHost) Refuse(admission.Cause, string) { *d.refused++ }
+
+// testHost is both of what a server needs.
+type testHost interface {
+	nervews.QueryService
+	PeerAuth
+}
 
 // connect gives the peer's end of a new connection to s.
 func connect(s *Server) net.Conn {
@@ -44,11 +51,11 @@ func connect(s *Server) net.Conn {
 
 // inFakeTime runs f with one connection, in a bubble where time moves only when
 // everybody waits. log holds the lines of the server.
-func inFakeTime(t *testing.T, desk Desk, f func(t *testing.T, s *Server, peer net.Conn)) (log string) {
+func inFakeTime(t *testing.T, host testHost, f func(t *testing.T, s *Server, peer net.Conn)) (log string) {
 	t.Helper()
 	var lines bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
-		s := New(desk, Config{MaxConnections: 2, Log: slog.New(slog.NewTextHandler(&lines, nil))})
+		s := New(host, host, Config{MaxConnections: 2, Log: slog.New(slog.NewTextHandler(&lines, nil))})
 		peer := connect(s)
 		f(t, s, peer)
 		_ = peer.Close()
@@ -108,14 +115,14 @@ func late(ctx context.Context, _ ask.Question, sink ports.AnswerSink) {
 // TestAPeerThatWaitsSilentlyGetsItsAnswer: a tool that has asked and waits gives
 // no sign of life for as long as the answer takes.
 func TestAPeerThatWaitsSilentlyGetsItsAnswer(t *testing.T) {
-	inFakeTime(t, openDesk{answer: late}, func(t *testing.T, s *Server, peer net.Conn) {
+	inFakeTime(t, openHost{answer: late}, func(t *testing.T, s *Server, peer net.Conn) {
 		write(t, peer, askFrame(t, 7))
 		expect(t, peer, framing.AppendAiToken(nil, 7, "late", true))
 	})
 }
 
 func TestAnIdleConnectionLives(t *testing.T) {
-	inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, peer net.Conn) {
+	inFakeTime(t, openHost{}, func(t *testing.T, s *Server, peer net.Conn) {
 		for id := range uint64(3) {
 			time.Sleep(time.Hour)
 			ping := frame(t, framing.Ping, id, []byte("still there"))
@@ -131,7 +138,7 @@ func TestB41_AStalledFrameIsCutOnAStream(t *testing.T) {
 	ping := frame(t, framing.Ping, 1, []byte("payload"))
 	for _, n := range []int{1, framing.HeaderSize, len(ping) - 1} {
 		for _, before := range [][]byte{nil, ping} {
-			log := inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, peer net.Conn) {
+			log := inFakeTime(t, openHost{}, func(t *testing.T, s *Server, peer net.Conn) {
 				go func() { _, _ = io.Copy(io.Discard, peer) }()
 				time.Sleep(25 * time.Second)
 				write(t, peer, append(bytes.Clone(before), ping[:n]...))
@@ -149,7 +156,7 @@ func TestB41_AStalledFrameIsCutOnAStream(t *testing.T) {
 // TestTeardown_IsBoundedForAPeerThatDoesNotRead: whoever is stuck in a write, the
 // writer with a token or the reader with an echo, is freed.
 func TestTeardown_IsBoundedForAPeerThatDoesNotRead(t *testing.T) {
-	endless := openDesk{answer: func(ctx context.Context, _ ask.Question, sink ports.AnswerSink) {
+	endless := openHost{answer: func(ctx context.Context, _ ask.Question, sink ports.AnswerSink) {
 		for sink.Token(ctx, "more", false) == nil {
 		}
 	}}
@@ -169,7 +176,7 @@ func TestTeardown_IsBoundedForAPeerThatDoesNotRead(t *testing.T) {
 
 func TestTheConnectionBeyondTheCapIsRefused(t *testing.T) {
 	refused := 0
-	inFakeTime(t, openDesk{refused: &refused}, func(t *testing.T, s *Server, peer net.Conn) {
+	inFakeTime(t, openHost{refused: &refused}, func(t *testing.T, s *Server, peer net.Conn) {
 		second, third := connect(s), connect(s)
 		if _, err := third.Read(make([]byte, 1)); !errors.Is(err, io.EOF) || refused != 1 {
 			t.Errorf("the third got %v and %d were refused", err, refused)
@@ -185,7 +192,7 @@ func TestTheConnectionBeyondTheCapIsRefused(t *testing.T) {
 }
 
 func TestAPeerRemovedMeanwhileIsClosed(t *testing.T) {
-	log := inFakeTime(t, openDesk{removed: true}, func(t *testing.T, s *Server, peer net.Conn) {
+	log := inFakeTime(t, openHost{removed: true}, func(t *testing.T, s *Server, peer net.Conn) {
 		if _, err := peer.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 			t.Errorf("got %v, want the end", err)
 		}
@@ -196,7 +203,7 @@ func TestAPeerRemovedMeanwhileIsClosed(t *testing.T) {
 }
 
 func TestServe_AfterShutdownClosesItsListener(t *testing.T) {
-	s := New(openDesk{}, Config{Log: slog.New(slog.DiscardHandler)})
+	s := New(openHost{}, openHost{}, Config{Log: slog.New(slog.DiscardHandler)})
 	for range 2 { // a second Shutdown is nothing
 		if err := s.Shutdown(t.Context()); err != nil {
 			t.Fatal(err)

@@ -20,13 +20,13 @@ import (
 )
 
 // serveLoopback starts a server on a real socket and upgrades one connection.
-func serveLoopback(t testing.TB, desk Desk) *wstest.Peer {
+func serveLoopback(t testing.TB, host testHost) *wstest.Peer {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(desk, Config{Log: slog.New(slog.DiscardHandler)})
+	s := New(host, host, Config{Log: slog.New(slog.DiscardHandler)})
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		if err := s.Serve(ln); err != nil {
@@ -63,7 +63,7 @@ func mallocs(f func()) uint64 {
 // allocation per frame": a million Pings, receive to reply, whole process.
 func TestAllocs_PingOverARealWebSocket(t *testing.T) {
 	const frames = 1_000_000
-	p := serveLoopback(t, openDesk{})
+	p := serveLoopback(t, openHost{})
 	const batch = 100
 	request := bytes.Repeat(wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Binary, Payload: pingFrame(7)}), batch)
 	reply := make([]byte, batch*22)
@@ -92,7 +92,7 @@ func TestAllocs_PingOverARealWebSocket(t *testing.T) {
 func TestAllocs_TokensOverARealWebSocket(t *testing.T) {
 	const tokens = 100_000
 	start, done := make(chan struct{}), make(chan struct{})
-	p := serveLoopback(t, openDesk{answer: func(ctx context.Context, _ ask.Question, sink ports.AnswerSink) {
+	p := serveLoopback(t, openHost{answer: func(ctx context.Context, _ ask.Question, sink ports.AnswerSink) {
 		defer close(done)
 		<-start
 		for i := range tokens {

@@ -13,10 +13,10 @@ import (
 	"plexus/domain/admission"
 )
 
-// closedDesk admits nobody.
-type closedDesk struct{ openDesk }
+// closedHost admits nobody.
+type closedHost struct{ openHost }
 
-func (closedDesk) Admit(context.Context, admission.HandshakeRequest) admission.Verdict {
+func (closedHost) Admit(context.Context, admission.HandshakeRequest) admission.Verdict {
 	return admission.Refuse(admission.WebOrigin)
 }
 
@@ -27,26 +27,26 @@ func TestEveryDefenceIsNeeded(t *testing.T) {
 	strangers := func(net.Conn) (bool, error) { return false, nil }
 	for name, attack := range map[string]struct {
 		host, origin string
-		desk         Desk
+		behind       testHost
 		peer         func(net.Conn) (bool, error)
 		without      func(*Server)
 	}{
 		"a rebinding page names its own host": {
-			"evil.example:9001", "", openDesk{}, nil,
+			"evil.example:9001", "", openHost{}, nil,
 			func(s *Server) { s.hosts.Store(httpguard.Hosts(own, "evil.example:9001")) },
 		},
 		"a web page opens a socket": {
-			own, "https://evil.example", closedDesk{}, nil,
-			func(s *Server) { s.desk = openDesk{} },
+			own, "https://evil.example", closedHost{}, nil,
+			func(s *Server) { s.auth = openHost{} },
 		},
 		"another user of the machine connects": {
-			own, "", openDesk{}, strangers,
+			own, "", openHost{}, strangers,
 			func(s *Server) { s.config.PeerIsOurs = nil },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, removed := range []bool{false, true} {
-				s := New(attack.desk, Config{Log: slog.New(slog.DiscardHandler), PeerIsOurs: attack.peer})
+				s := New(attack.behind, attack.behind, Config{Log: slog.New(slog.DiscardHandler), PeerIsOurs: attack.peer})
 				s.hosts.Store(httpguard.Hosts(own))
 				if removed {
 					attack.without(s)

@@ -42,10 +42,10 @@ func receive(t *testing.T, p *wstest.Peer, want []byte) {
 	}
 }
 
-// slowDesk answers every question at once but those of bigAsk, which it keeps
+// slowHost answers every question at once but those of bigAsk, which it keeps
 // until letGo is closed, even when they are cancelled.
-func slowDesk(letGo *chan struct{}) openDesk {
-	return openDesk{answer: func(ctx context.Context, q ask.Question, sink ports.AnswerSink) {
+func slowHost(letGo *chan struct{}) openHost {
+	return openHost{answer: func(ctx context.Context, q ask.Question, sink ports.AnswerSink) {
 		if q.Query.Query == "slow" {
 			<-*letGo
 		}
@@ -73,7 +73,7 @@ func fill(t *testing.T, p *wstest.Peer) (queries uint64) {
 // room comes back with the answers.
 func TestPayloadsInWaitingAreBounded(t *testing.T) {
 	var letGo chan struct{} // made in the bubble
-	inFakeTime(t, slowDesk(&letGo), func(t *testing.T, s *Server, p *wstest.Peer) {
+	inFakeTime(t, slowHost(&letGo), func(t *testing.T, s *Server, p *wstest.Peer) {
 		letGo = make(chan struct{})
 		queries := fill(t, p)
 		exchange(t, p, askFrame(t, 100), sentinel(100))
@@ -107,7 +107,7 @@ func TestPayloadsInWaitingAreBounded(t *testing.T) {
 // once could have any amount of memory in work.
 func TestACancelledQueryHoldsItsRoomUntilItsWorkEnds(t *testing.T) {
 	var letGo chan struct{} // made in the bubble
-	inFakeTime(t, slowDesk(&letGo), func(t *testing.T, s *Server, p *wstest.Peer) {
+	inFakeTime(t, slowHost(&letGo), func(t *testing.T, s *Server, p *wstest.Peer) {
 		letGo = make(chan struct{})
 		for id := range fill(t, p) {
 			cancel := framing.AppendHeader(nil, framing.Header{Type: framing.Cancel, Flags: framing.Final, RequestID: id})
@@ -129,7 +129,7 @@ func TestBadQueriesDoNotFloodTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+	log := inFakeTime(t, openHost{}, func(t *testing.T, s *Server, p *wstest.Peer) {
 		var sending sync.WaitGroup
 		sending.Go(func() {
 			for range queries {

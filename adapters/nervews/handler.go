@@ -36,7 +36,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, cause admission.Cause) {
-	s.desk.Refuse(cause, r.Header.Get("Origin"))
+	s.auth.Refuse(cause, r.Header.Get("Origin"))
 	answer(w, http.StatusForbidden)
 }
 
@@ -89,11 +89,11 @@ func (s *Server) explainUpgrade(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(struct { // the peer may be gone
 		Product string `json:"product"`
 		Allowed bool   `json:"allowed"`
-	}{"plexus", s.desk.OriginAllowed(r.Context(), origin)})
+	}{"plexus", s.auth.OriginAllowed(r.Context(), origin)})
 }
 
 func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
-	verdict := s.desk.Admit(r.Context(), admission.HandshakeRequest{
+	verdict := s.auth.Admit(r.Context(), admission.HandshakeRequest{
 		Origins:   r.Header.Values("Origin"),
 		Protocols: r.Header.Values("Sec-WebSocket-Protocol"),
 	})
@@ -103,7 +103,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 	}
 	if !s.tracker.Reserve() {
 		if !s.shell.Stopping() {
-			s.desk.Refuse(admission.TooMany, verdict.Peer.Origin)
+			s.auth.Refuse(admission.TooMany, verdict.Peer.Origin)
 		}
 		answer(w, http.StatusServiceUnavailable)
 		return
@@ -127,10 +127,10 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 func (s *Server) run(link Link, verdict admission.Verdict) {
 	log := s.config.Log.With("connection", s.numbers.Add(1), "transport", "websocket",
 		"origin", verdict.Peer.Origin, "basis", string(verdict.Peer.Basis))
-	session := NewSession(link, s.desk, verdict.Peer, s.config.Timing, log)
+	session := NewSession(link, s.queries, verdict.Peer, s.config.Timing, log)
 	s.tracker.Add(session)
 	defer s.tracker.Release(session)
-	detach, ok := s.desk.Attach(session.ctx, verdict, session)
+	detach, ok := s.auth.Attach(session.ctx, verdict, session)
 	if !ok {
 		session.Close(sessions.ExtensionRemoved)
 	} else {

@@ -15,9 +15,9 @@ import (
 	"plexus/ports"
 )
 
-// Desk is what the listener asks of the host.
-type Desk interface {
-	Answerer
+// PeerAuth decides who may open a socket, and knows the open ones.
+// *browsers.Registry is one.
+type PeerAuth interface {
 	Admit(ctx context.Context, k admission.HandshakeRequest) admission.Verdict
 	Attach(ctx context.Context, v admission.Verdict, link ports.NerveLink) (detach func(), ok bool)
 	OriginAllowed(ctx context.Context, origin string) bool
@@ -45,7 +45,8 @@ const (
 
 // Server is the NERVE WebSocket listener.
 type Server struct {
-	desk    Desk
+	queries QueryService
+	auth    PeerAuth
 	config  Config
 	shell   *wsconn.Server
 	tracker *wsconn.Tracker // the shell's
@@ -54,7 +55,7 @@ type Server struct {
 }
 
 // New builds a server; Serve starts it.
-func New(desk Desk, config Config) *Server {
+func New(queries QueryService, auth PeerAuth, config Config) *Server {
 	if config.MaxConnections == 0 {
 		config.MaxConnections = DefaultConnections
 	}
@@ -64,7 +65,7 @@ func New(desk Desk, config Config) *Server {
 	if config.Limits == (wsconn.Limits{}) {
 		config.Limits = wsconn.DefaultLimits()
 	}
-	s := &Server{desk: desk, config: config}
+	s := &Server{queries: queries, auth: auth, config: config}
 	s.shell = wsconn.NewServer(s, config.MaxConnections, config.MaxHandshakes, config.Log)
 	s.tracker = s.shell.Tracker
 	return s

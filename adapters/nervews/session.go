@@ -17,8 +17,8 @@ import (
 	"plexus/ports"
 )
 
-// Answerer is what a session asks of the host.
-type Answerer interface {
+// QueryService answers the queries of a session. *ask.Service is one.
+type QueryService interface {
 	AnswerQuery(ctx context.Context, q ask.Question, sink ports.AnswerSink)
 	CountRefused()
 }
@@ -45,11 +45,11 @@ func (t Timing) withDefaults() Timing {
 // the request table and the outbox together, so that nothing of a request can
 // follow its Cancel and a slot is free no later than its FINAL is queued.
 type Session struct {
-	link     Link
-	answerer Answerer
-	asker    string
-	timing   Timing
-	log      *slog.Logger
+	link    Link
+	queries QueryService
+	asker   string
+	timing  Timing
+	log     *slog.Logger
 
 	ctx    context.Context // ends with the connection
 	cancel context.CancelFunc
@@ -75,10 +75,10 @@ type request struct{ cancel context.CancelFunc }
 type counts struct{ frames, queries, cancels, refused, ignored int }
 
 // NewSession prepares a session for a peer.
-func NewSession(link Link, answerer Answerer, peer admission.Peer, timing Timing, log *slog.Logger) *Session {
+func NewSession(link Link, queries QueryService, peer admission.Peer, timing Timing, log *slog.Logger) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Session{
-		link: link, answerer: answerer, asker: peer.Origin, timing: timing.withDefaults(), log: log,
+		link: link, queries: queries, asker: peer.Origin, timing: timing.withDefaults(), log: log,
 		ctx: ctx, cancel: cancel, outbox: wsconn.NewOutbox(),
 	}
 	var keepAlive *wsconn.KeepAlive
@@ -293,7 +293,7 @@ func (s *Session) note(count int, what string, id uint64, err error) {
 
 func (s *Session) refuse(id uint64, err error) {
 	s.counts.refused++
-	s.answerer.CountRefused()
+	s.queries.CountRefused()
 	s.note(s.counts.refused, "a query was refused", id, err)
 	b := wsconn.GetBuffer()
 	b.B = framing.AppendAiToken(b.B, id, "", true)
@@ -313,7 +313,7 @@ func (s *Session) answer(ctx context.Context, id uint64, r *request, query frami
 			_ = k.Token(ctx, "", true) // fails only when the request is over anyway
 		}
 	}()
-	s.answerer.AnswerQuery(ctx, ask.Question{Asker: s.asker, Query: query}, k)
+	s.queries.AnswerQuery(ctx, ask.Question{Asker: s.asker, Query: query}, k)
 }
 
 // finish lets a half-closed peer have the answers it still waits for.

@@ -40,7 +40,7 @@ func TestTeardown_IsBoundedForAPeerThatDoesNotRead(t *testing.T) {
 		"a pong":  wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Ping}),
 	} {
 		for _, reason := range []sessions.CloseReason{sessions.Shutdown, sessions.ExtensionRemoved} {
-			inFakeTime(t, openDesk{answer: endless}, func(t *testing.T, s *Server, p *wstest.Peer) {
+			inFakeTime(t, openHost{answer: endless}, func(t *testing.T, s *Server, p *wstest.Peer) {
 				if _, err := p.Write(first); err != nil {
 					t.Fatal(err)
 				}
@@ -56,7 +56,7 @@ func TestTeardown_IsBoundedForAPeerThatDoesNotRead(t *testing.T) {
 
 // TestSlowReader_OfPongs: a peer that pings and takes no pong breaks no rule.
 func TestSlowReader_OfPongs(t *testing.T) {
-	log := inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+	log := inFakeTime(t, openHost{}, func(t *testing.T, s *Server, p *wstest.Peer) {
 		ping := wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Ping})
 		for {
 			if _, err := p.Write(ping); err != nil {
@@ -79,7 +79,7 @@ func TestClose_WhileFramesArrive(t *testing.T) {
 		wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Binary, Payload: pingFrame(1)}),
 		append(wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Ping}), wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Pong})...)...), 5)
 	for range 60 {
-		inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+		inFakeTime(t, openHost{}, func(t *testing.T, s *Server, p *wstest.Peer) {
 			var peer sync.WaitGroup
 			begun, taken := make(chan struct{}), make(chan struct{})
 			peer.Go(func() {
@@ -140,8 +140,8 @@ func TestFramesAfterTheEndAreNotDispatched(t *testing.T) {
 	for _, frame := range [][]byte{pingFrame(1), askFrame(t, 1)} {
 		synctest.Test(t, func(t *testing.T) {
 			link := &scriptedLink{frame: frame, closed: make(chan struct{})}
-			desk := openDesk{answer: func(ctx context.Context, _ ask.Question, _ ports.AnswerSink) { <-ctx.Done() }}
-			s := NewSession(link, desk, admission.Peer{}, Timing{}, slog.New(slog.DiscardHandler))
+			host := openHost{answer: func(ctx context.Context, _ ask.Question, _ ports.AnswerSink) { <-ctx.Done() }}
+			s := NewSession(link, host, admission.Peer{}, Timing{}, slog.New(slog.DiscardHandler))
 			link.onRead = func(n int) {
 				if n == last {
 					s.Close(sessions.Shutdown)
@@ -179,7 +179,7 @@ func TestShutdown_DoesNotWaitForAHandshake(t *testing.T) {
 	for _, sent := range []string{"", "GET / HT", "GET / HTTP/1.1\r\nHost: 127.0.0.1:1\r\n"} {
 		synctest.Test(t, func(t *testing.T) {
 			ln := &oneListener{conns: make(chan net.Conn), closed: make(chan struct{})}
-			s := New(openDesk{}, Config{Log: slog.New(slog.DiscardHandler)})
+			s := New(openHost{}, openHost{}, Config{Log: slog.New(slog.DiscardHandler)})
 			var serving sync.WaitGroup
 			serving.Go(func() {
 				if err := s.Serve(ln); err != nil {
@@ -235,7 +235,7 @@ func (l *slowGoodbye) ReadFrame() (framing.Header, []byte, error) {
 func TestGoodbye_HasALimitOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		link := &slowGoodbye{scriptedLink: scriptedLink{closed: make(chan struct{})}}
-		s := NewSession(link, openDesk{}, admission.Peer{}, Timing{}, slog.New(slog.DiscardHandler))
+		s := NewSession(link, openHost{}, admission.Peer{}, Timing{}, slog.New(slog.DiscardHandler))
 		var running sync.WaitGroup
 		running.Go(s.Run)
 		s.Close(sessions.Shutdown)

@@ -20,32 +20,38 @@ import (
 	"plexus/ports"
 )
 
-// openDesk lets everybody in and answers as told.
-type openDesk struct {
+// openHost lets everybody in and answers as told.
+type openHost struct {
 	answer func(ctx context.Context, q ask.Question, sink ports.AnswerSink)
 }
 
-func (d openDesk) AnswerQuery(ctx context.Context, q ask.Question, sink ports.AnswerSink) {
+func (d openHost) AnswerQuery(ctx context.Context, q ask.Question, sink ports.AnswerSink) {
 	d.answer(ctx, q, sink)
 }
-func (openDesk) CountRefused() {}
-func (openDesk) Admit(context.Context, admission.HandshakeRequest) admission.Verdict {
+func (openHost) CountRefused() {}
+func (openHost) Admit(context.Context, admission.HandshakeRequest) admission.Verdict {
 	return admission.Verdict{Admitted: true}
 }
-func (openDesk) Attach(context.Context, admission.Verdict, ports.NerveLink) (func(), bool) {
+func (openHost) Attach(context.Context, admission.Verdict, ports.NerveLink) (func(), bool) {
 	return func() {}, true
 }
-func (openDesk) OriginAllowed(context.Context, string) bool { return true }
-func (openDesk) Refuse(admission.Cause, string)             {}
+func (openHost) OriginAllowed(context.Context, string) bool { return true }
+func (openHost) Refuse(admission.Cause, string)             {}
+
+// testHost is both of what a server needs.
+type testHost interface {
+	QueryService
+	PeerAuth
+}
 
 // inFakeTime runs f with a client on an in-memory connection, in a bubble where
 // time moves only when everybody waits. early bytes come with the upgrade; log
 // holds the lines of the server.
-func inFakeTime(t *testing.T, desk Desk, f func(t *testing.T, s *Server, p *wstest.Peer), early ...byte) (log string) {
+func inFakeTime(t *testing.T, host testHost, f func(t *testing.T, s *Server, p *wstest.Peer), early ...byte) (log string) {
 	t.Helper()
 	var lines bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
-		s := New(desk, Config{Log: slog.New(slog.NewTextHandler(&lines, nil))})
+		s := New(host, host, Config{Log: slog.New(slog.NewTextHandler(&lines, nil))})
 		s.hosts.Store(httpguard.Hosts("x"))
 		p, response := wstest.Pipe(s, wstest.UpgradeRequest("x", "/"), early...)
 		if p == nil {
@@ -88,7 +94,7 @@ func askFrame(t *testing.T, id uint64) []byte {
 // TestB5_TheHostNeverSendsNervePings: an idle connection is kept up by WebSocket
 // pings alone, and lives as long as they are answered.
 func TestB5_TheHostNeverSendsNervePings(t *testing.T) {
-	inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+	inFakeTime(t, openHost{}, func(t *testing.T, s *Server, p *wstest.Peer) {
 		start, pings := time.Now(), 0
 		for time.Since(start) < time.Hour {
 			f, err := p.ReadFrame()
@@ -112,7 +118,7 @@ func TestB5_TheHostNeverSendsNervePings(t *testing.T) {
 // TestGhost_IsRetired: a peer that takes everything and answers nothing is cut
 // once it has been silent for a minute, give or take a look.
 func TestGhost_IsRetired(t *testing.T) {
-	inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+	inFakeTime(t, openHost{}, func(t *testing.T, s *Server, p *wstest.Peer) {
 		start := time.Now()
 		_, err := io.Copy(io.Discard, p.Conn)
 		if lived := time.Since(start); err != nil || lived < 55*time.Second || lived > 85*time.Second {
@@ -128,7 +134,7 @@ func TestB41_AStalledFrameIsCut(t *testing.T) {
 	whole := wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Binary, Payload: pingFrame(1)})
 	for _, n := range []int{1, 2, 6, 7, len(whole) - 1} {
 		for _, before := range [][]byte{nil, whole} {
-			log := inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+			log := inFakeTime(t, openHost{}, func(t *testing.T, s *Server, p *wstest.Peer) {
 				go answerPings(p)
 				idle := 25 * time.Second // between frames there is no limit
 				time.Sleep(idle)
@@ -151,14 +157,14 @@ func TestB41_AStalledFrameIsCut(t *testing.T) {
 func TestB41_AFrameBegunWithTheUpgradeIsCut(t *testing.T) {
 	whole := wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Binary, Payload: pingFrame(1)})
 	for _, early := range [][]byte{whole[:1], whole[:len(whole)-1], append(bytes.Clone(whole), whole[:3]...)} {
-		inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+		inFakeTime(t, openHost{}, func(t *testing.T, s *Server, p *wstest.Peer) {
 			go func() { _, _ = io.Copy(io.Discard, p.Conn) }() // a pong would end the frame's silence
 			if took := lifetime(s); took < 10*time.Second || took > 12*time.Second {
 				t.Errorf("%d bytes with the upgrade: the connection lived %v, want 10 s", len(early), took)
 			}
 		}, early...)
 	}
-	inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) { // a whole frame is no beginning
+	inFakeTime(t, openHost{}, func(t *testing.T, s *Server, p *wstest.Peer) { // a whole frame is no beginning
 		go answerPings(p)
 		time.Sleep(time.Hour)
 		if s.Connections() != 1 {
@@ -170,7 +176,7 @@ func TestB41_AFrameBegunWithTheUpgradeIsCut(t *testing.T) {
 // TestB41_ASteadyTrickleOfWholeFramesLives: the limit is per frame.
 func TestB41_ASteadyTrickleOfWholeFramesLives(t *testing.T) {
 	whole := wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Binary, Payload: pingFrame(1)})
-	inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+	inFakeTime(t, openHost{}, func(t *testing.T, s *Server, p *wstest.Peer) {
 		go func() { _, _ = io.Copy(io.Discard, p.Conn) }() // a pong would land inside a frame
 		// Each write ends one frame and begins the next, so that no moment is idle.
 		half := len(whole) / 2
@@ -203,7 +209,7 @@ func answerPings(p *wstest.Peer) {
 func TestB42_AClientThatDoesNotReadIsDropped(t *testing.T) {
 	sent := 0
 	var ended chan error // made in the bubble
-	desk := openDesk{answer: func(ctx context.Context, _ ask.Question, sink ports.AnswerSink) {
+	host := openHost{answer: func(ctx context.Context, _ ask.Question, sink ports.AnswerSink) {
 		piece := string(make([]byte, 10_000))
 		for {
 			if err := sink.Token(ctx, piece, false); err != nil {
@@ -213,7 +219,7 @@ func TestB42_AClientThatDoesNotReadIsDropped(t *testing.T) {
 			sent++
 		}
 	}}
-	inFakeTime(t, desk, func(t *testing.T, s *Server, p *wstest.Peer) {
+	inFakeTime(t, host, func(t *testing.T, s *Server, p *wstest.Peer) {
 		start := time.Now()
 		ended = make(chan error, 1)
 		if err := p.Send(askFrame(t, 1)); err != nil {
@@ -241,7 +247,7 @@ func TestB42_AClientThatDoesNotReadIsDropped(t *testing.T) {
 func TestB42_FloodOfPingsWithoutReadingIsBounded(t *testing.T) {
 	frame := wstest.Encode(wstest.Frame{Fin: true, Opcode: wstest.Binary, Payload: pingFrame(1)})
 	for range 50 {
-		inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+		inFakeTime(t, openHost{}, func(t *testing.T, s *Server, p *wstest.Peer) {
 			sent := 0
 			for {
 				if _, err := p.Write(frame); err != nil {
@@ -258,7 +264,7 @@ func TestB42_FloodOfPingsWithoutReadingIsBounded(t *testing.T) {
 
 // TestShutdown_IsBoundedForADeadPeer: nobody answers the goodbye.
 func TestShutdown_IsBoundedForADeadPeer(t *testing.T) {
-	inFakeTime(t, openDesk{}, func(t *testing.T, s *Server, p *wstest.Peer) {
+	inFakeTime(t, openHost{}, func(t *testing.T, s *Server, p *wstest.Peer) {
 		s.tracker.CloseAll(sessions.Shutdown)
 		if took := lifetime(s); took > 2*time.Second {
 			t.Errorf("the teardown took %v", took)

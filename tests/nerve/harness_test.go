@@ -58,14 +58,13 @@ type setup struct {
 	config  nervews.Config
 }
 
-// desk is the host with a replaceable answer.
-type desk struct {
+// queryService is the host's with a replaceable answer.
+type queryService struct {
 	*ask.Service
-	*browsers.Registry
 	answer func(ctx context.Context, q ask.Question, sink ports.AnswerSink)
 }
 
-func (d desk) AnswerQuery(ctx context.Context, q ask.Question, sink ports.AnswerSink) {
+func (d queryService) AnswerQuery(ctx context.Context, q ask.Question, sink ports.AnswerSink) {
 	if d.answer != nil {
 		d.answer(ctx, q, sink)
 		return
@@ -94,9 +93,9 @@ func start(t *testing.T, s setup) *fixture {
 		t.Fatal(err)
 	}
 	s.config.Log = log
-	d := desk{Service: answerer, Registry: f.browsers, answer: s.answer}
-	f.websocket = nervews.New(d, s.config)
-	f.unix = nerveuds.New(d, nerveuds.Config{Log: log, Timing: s.config.Timing, Limits: s.config.Limits})
+	d := queryService{Service: answerer, answer: s.answer}
+	f.websocket = nervews.New(d, f.browsers, s.config)
+	f.unix = nerveuds.New(d, f.browsers, nerveuds.Config{Log: log, Timing: s.config.Timing, Limits: s.config.Limits})
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

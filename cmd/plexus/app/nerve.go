@@ -53,11 +53,11 @@ func (p *process) nerveServers() []server {
 	if runtime.GOOS == "linux" {
 		ws.PeerIsOurs = hostfiles.TCPPeerIsOurs // elsewhere nobody can tell
 	}
-	web := nervews.New(p.nerve, ws)
+	web := nervews.New(p.nerve.Service, p.nerve.Registry, ws)
 	servers := []server{{"NERVE WebSocket", l.nerve, web.Serve, web.Shutdown}}
 	if l.nerveSocket != nil {
 		l.nerveSocket.OnRefused = func() { p.nerve.Refuse(admission.ForeignUser, "") }
-		unix := nerveuds.New(p.nerve, nerveuds.Config{MaxConnections: cfg.Connections, Log: p.log})
+		unix := nerveuds.New(p.nerve.Service, p.nerve.Registry, nerveuds.Config{MaxConnections: cfg.Connections, Log: p.log})
 		servers = append(servers, server{"NERVE socket", l.nerveSocket, unix.Serve, unix.Shutdown})
 	}
 	return servers

@@ -94,7 +94,7 @@ func hostAll(ctx context.Context, s Setup, tcp, uds net.Listener) (stop func(), 
 	key := make([]byte, admission.KeyLength/2)
 	_, _ = rand.Read(key) // never fails
 	token = hex.EncodeToString(key)
-	answerer, err := ask.New(ask.Deps{Search: search, Model: &switchModel{held: model}, Now: time.Now, Log: log}, ask.Options{MaxGenerations: 8})
+	queries, err := ask.New(ask.Deps{Search: search, Model: &switchModel{held: model}, Now: time.Now, Log: log}, ask.Options{MaxGenerations: 8})
 	if err != nil {
 		return nil, "", err
 	}
@@ -104,12 +104,8 @@ func hostAll(ctx context.Context, s Setup, tcp, uds net.Listener) (stop func(), 
 	if err != nil {
 		return nil, "", err
 	}
-	h := struct {
-		*ask.Service
-		*browsers.Registry
-	}{answerer, registry}
-	ws := nervews.New(h, nervews.Config{Log: log})
-	unix := nerveuds.New(h, nerveuds.Config{Log: log})
+	ws := nervews.New(queries, registry, nervews.Config{Log: log})
+	unix := nerveuds.New(queries, registry, nerveuds.Config{Log: log})
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = ws.Serve(tcp) }) // a fault shows in the parent
 	serving.Go(func() { _ = unix.Serve(uds) })
