@@ -88,8 +88,8 @@ func (p *page) stayed(what string) {
 	}
 }
 
-// handset is a running `plexus phone`.
-type handset struct {
+// terminalPhone is a running `plexus phone`.
+type terminalPhone struct {
 	t     *testing.T
 	cmd   *exec.Cmd
 	typed io.Writer
@@ -98,9 +98,9 @@ type handset struct {
 }
 
 // phone starts a phone that keeps its pairing in a folder.
-func (p *plexus) phone(folder string, args ...string) *handset {
+func (p *plexus) phone(folder string, args ...string) *terminalPhone {
 	p.t.Helper()
-	h := &handset{t: p.t, cmd: p.command(append([]string{"phone", "--dial", p.at.Client}, args...)...), ended: make(chan struct{})}
+	h := &terminalPhone{t: p.t, cmd: p.command(append([]string{"phone", "--dial", p.at.Client}, args...)...), ended: make(chan struct{})}
 	h.cmd.Env = append(h.cmd.Env, "XDG_STATE_HOME="+folder)
 	h.cmd.Stdout, h.cmd.Stderr = &h.said, &h.said
 	typed, err := h.cmd.StdinPipe()
@@ -123,7 +123,7 @@ func (p *plexus) phone(folder string, args ...string) *handset {
 }
 
 // quit ends it as its owner does.
-func (h *handset) quit() {
+func (h *terminalPhone) quit() {
 	h.t.Helper()
 	if _, err := io.WriteString(h.typed, "/quit\n"); err != nil {
 		h.t.Fatal(err)
@@ -136,7 +136,7 @@ func (h *handset) quit() {
 
 // thrownOut waits until the phone gives up for good, which only close code 4003
 // makes it do in these words.
-func (h *handset) thrownOut(when string) {
+func (h *terminalPhone) thrownOut(when string) {
 	h.t.Helper()
 	receive(h.t, "the end of the phone "+when, h.ended)
 	if code := h.cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(h.said.String(), "the host no longer knows this phone") {

@@ -36,11 +36,11 @@ func said(e program.Event) string {
 }
 
 // talker starts a phone for programs that keeps its pairing in a folder.
-func (p *plexus) talker(folder string, args ...string) *program.Handset {
+func (p *plexus) talker(folder string, args ...string) *program.TerminalPhone {
 	p.t.Helper()
 	cmd := p.command(append([]string{"phone", "--json", "--dial", p.at.Client}, args...)...)
 	cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+folder)
-	return program.StartHandset(p.t, cmd)
+	return program.StartTerminalPhone(p.t, cmd)
 }
 
 // kill ends the host at once, as a power cut does.
@@ -131,7 +131,7 @@ func TestWhole_AQuestionGoesOnOnThePhone(t *testing.T) {
 
 // follow goes on with the topic on the phone: the model gets the page and what was
 // said before.
-func follow(t *testing.T, phone *program.Handset, model *stubModel) {
+func follow(t *testing.T, phone *program.TerminalPhone, model *stubModel) {
 	t.Helper()
 	phone.Says("And who built it?")
 	prompt := receive(t, "a question to the model", model.asked)
@@ -150,7 +150,7 @@ func follow(t *testing.T, phone *program.Handset, model *stubModel) {
 
 // cutOff kills the host in the middle of an acknowledged turn and starts it again.
 // It gives the turn's request.
-func cutOff(t *testing.T, phone *program.Handset, model *stubModel, host *plexus) (requestID string) {
+func cutOff(t *testing.T, phone *program.TerminalPhone, model *stubModel, host *plexus) (requestID string) {
 	t.Helper()
 	phone.Says("And what does it cost?")
 	requestID = phone.Shows("text", "that is admitted", func(e program.Event) bool { return e.OK }).RequestID
@@ -181,7 +181,7 @@ func cutOff(t *testing.T, phone *program.Handset, model *stubModel, host *plexus
 }
 
 // onThePage goes on with the topic on the owner's page and deletes it there.
-func onThePage(t *testing.T, host *plexus, b *chromium, model *stubModel, phone *program.Handset, topic string) {
+func onThePage(t *testing.T, host *plexus, b *chromium, model *stubModel, phone *program.TerminalPhone, topic string) {
 	t.Helper()
 	phone.Shows("snapshot", "with the topic", func(e program.Event) bool { n, _ := topicOf(e); return n != 0 })
 	owner := host.signIn(b)

@@ -131,11 +131,11 @@ func snapshot(t *testing.T, conn *novaclient.Conn) workbench.MobileSnapshot {
 }
 
 // phone starts a `plexus phone --json`, paired by `plexus pair`.
-func (d *daemon) phone(t *testing.T) *program.Handset {
+func (d *daemon) phone(t *testing.T) *program.TerminalPhone {
 	t.Helper()
 	file := filepath.Join(d.home, "invitation")
 	if err := os.WriteFile(file, []byte(d.invite(t).text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return program.StartHandset(t, d.command(t, "phone", "--json", "--dial", d.Client, "--payload-file", file))
+	return program.StartTerminalPhone(t, d.command(t, "phone", "--json", "--dial", d.Client, "--payload-file", file))
 }

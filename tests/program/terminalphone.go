@@ -33,8 +33,8 @@ type Event struct {
 // Any is an event whatever its members are.
 func Any(Event) bool { return true }
 
-// Handset is a running `plexus phone --json`.
-type Handset struct {
+// TerminalPhone is a running `plexus phone --json`.
+type TerminalPhone struct {
 	t      *testing.T
 	typed  io.Writer
 	events chan Event
@@ -44,8 +44,8 @@ type Handset struct {
 // and a recogniser may have to be given up.
 const showsWithin = time.Minute
 
-// StartHandset starts cmd, which is such a phone, until the test ends.
-func StartHandset(t *testing.T, cmd *exec.Cmd) *Handset {
+// StartTerminalPhone starts cmd, which is such a phone, until the test ends.
+func StartTerminalPhone(t *testing.T, cmd *exec.Cmd) *TerminalPhone {
 	t.Helper()
 	typed, inErr := cmd.StdinPipe()
 	out, outErr := cmd.StdoutPipe()
@@ -57,7 +57,7 @@ func StartHandset(t *testing.T, cmd *exec.Cmd) *Handset {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	h := &Handset{t: t, typed: typed, events: make(chan Event, 4096)}
+	h := &TerminalPhone{t: t, typed: typed, events: make(chan Event, 4096)}
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		defer close(h.events)
@@ -82,7 +82,7 @@ func StartHandset(t *testing.T, cmd *exec.Cmd) *Handset {
 }
 
 // Says types a line.
-func (h *Handset) Says(line string) {
+func (h *TerminalPhone) Says(line string) {
 	h.t.Helper()
 	if _, err := io.WriteString(h.typed, line+"\n"); err != nil {
 		h.t.Fatal(err)
@@ -90,7 +90,7 @@ func (h *Handset) Says(line string) {
 }
 
 // Shows reads on to the next event of a kind that fits; what names it.
-func (h *Handset) Shows(kind, what string, fits func(Event) bool) Event {
+func (h *TerminalPhone) Shows(kind, what string, fits func(Event) bool) Event {
 	h.t.Helper()
 	late := time.After(showsWithin)
 	var passed []string
@@ -111,7 +111,7 @@ func (h *Handset) Shows(kind, what string, fits func(Event) bool) Event {
 }
 
 // Quits ends the phone as its person does.
-func (h *Handset) Quits() {
+func (h *TerminalPhone) Quits() {
 	h.t.Helper()
 	h.Says("/quit")
 	for range h.events { // to its end
