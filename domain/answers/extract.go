@@ -39,7 +39,7 @@ func Extract(question string, page framing.PageContext, results []framing.Result
 		return opening(candidates)
 	}
 	weigh(candidates, q)
-	return sentences(best(candidates))
+	return best(candidates)
 }
 
 // candidate is one sentence that could be in the answer.
@@ -59,7 +59,7 @@ func gather(page framing.PageContext, results []framing.Result, q query) []candi
 	add := func(body, title, mark string, selected bool) {
 		titleStems := stemSet(text.Cut(title, maxSnippetBytes))
 		for _, one := range pieces(body) {
-			if seen[one] || utf8.RuneCountInString(one) > MaxSentenceRunes || !hasLetter(one) {
+			if seen[one] || utf8.RuneCountInString(one) > MaxSentenceRunes || strings.IndexFunc(one, unicode.IsLetter) < 0 {
 				continue
 			}
 			seen[one] = true
@@ -107,8 +107,6 @@ func trimCut(s string) string {
 		s = trimmed
 	}
 }
-
-func hasLetter(s string) bool { return strings.IndexFunc(s, unicode.IsLetter) >= 0 }
 
 func stemSet(s string) map[string]bool {
 	set := map[string]bool{}
@@ -186,11 +184,11 @@ func score(c *candidate, q query, weight map[string]float64) float64 {
 			c.focused = true
 		}
 	}
-	return sum * form(c, q)
+	return sum * shapeFactor(c, q)
 }
 
-// form is what a sentence looks like, apart from its words.
-func form(c *candidate, q query) float64 {
+// shapeFactor weighs what a sentence looks like, apart from its words.
+func shapeFactor(c *candidate, q query) float64 {
 	factor := 1.0
 	if c.selected {
 		factor *= selectedBonus
@@ -210,11 +208,11 @@ func form(c *candidate, q query) float64 {
 // heading: a line of a menu or a headline, no sentence. A question in the page
 // answers nothing either; a number or a "name: value" may.
 func heading(s string) bool {
-	return !whole(s) && !hasDigit(s) && !strings.Contains(s, ": ") && !strings.Contains(strings.TrimSuffix(s, "："), "：")
+	return !isStatement(s) && !hasDigit(s) && !strings.Contains(s, ": ") && !strings.Contains(strings.TrimSuffix(s, "："), "：")
 }
 
-// whole: a statement that ends as one, or is too long for a heading.
-func whole(s string) bool {
+// isStatement: it ends as a sentence, or is too long for a heading.
+func isStatement(s string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, "\"'”’»)]}」』）】"))
 	return strings.ContainsRune(".!。！…", last) || utf8.RuneCountInString(s) > shortLine
 }
@@ -241,30 +239,21 @@ func ranked(candidates []candidate) []int {
 	return order
 }
 
-// best gives the chosen candidates in reading order.
-func best(candidates []candidate) []candidate {
+// best chooses the candidates that match best and differ, and gives them in
+// reading order.
+func best(candidates []candidate) []Sentence {
 	order := ranked(candidates)
 	var chosen []int
 	for _, i := range order {
 		if len(chosen) == MaxSentences || candidates[i].score < enough*candidates[order[0]].score {
 			break
 		}
-		if !slices.ContainsFunc(chosen, func(j int) bool { return alike(candidates[i].stems, candidates[j].stems) }) {
+		if !slices.ContainsFunc(chosen, func(j int) bool { return sameContent(candidates[i].stems, candidates[j].stems) }) {
 			chosen = append(chosen, i)
 		}
 	}
-	chosen = withLinesBelow(candidates, chosen)
-	slices.Sort(chosen)
-	out := make([]candidate, len(chosen))
-	for n, i := range chosen {
-		out[n] = candidates[i]
-	}
-	return out
-}
-
-// withLinesBelow adds to each chosen heading the line below it, as long as there
-// is room: what a heading announces is the answer.
-func withLinesBelow(candidates []candidate, chosen []int) []int {
+	// What a heading announces is the answer: the line below it comes along, as
+	// long as there is room.
 	for _, i := range slices.Clone(chosen) {
 		next := i + 1
 		if len(chosen) < MaxSentences && next < len(candidates) && candidates[next].Mark == candidates[i].Mark &&
@@ -272,12 +261,17 @@ func withLinesBelow(candidates []candidate, chosen []int) []int {
 			chosen = append(chosen, next)
 		}
 	}
-	return chosen
+	slices.Sort(chosen)
+	out := make([]Sentence, len(chosen))
+	for n, i := range chosen {
+		out[n] = candidates[i].Sentence
+	}
+	return out
 }
 
-// alike: two sentences that share four fifths of their words, and every number,
+// sameContent: two sentences that share four fifths of their words, and every number,
 // say the same.
-func alike(a, b map[string]bool) bool {
+func sameContent(a, b map[string]bool) bool {
 	both := 0
 	for stem := range a {
 		if b[stem] {
@@ -302,17 +296,9 @@ func opening(candidates []candidate) []Sentence {
 	marked := len(candidates) > 0 && candidates[0].selected
 	var out []Sentence
 	for _, c := range candidates {
-		if len(out) < MaxSentences-1 && c.selected == marked && (marked || whole(c.Text)) {
+		if len(out) < MaxSentences-1 && c.selected == marked && (marked || isStatement(c.Text)) {
 			out = append(out, c.Sentence)
 		}
-	}
-	return out
-}
-
-func sentences(chosen []candidate) []Sentence {
-	out := make([]Sentence, len(chosen))
-	for i, c := range chosen {
-		out[i] = c.Sentence
 	}
 	return out
 }

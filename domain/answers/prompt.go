@@ -96,7 +96,13 @@ func quote(mark, body string, limit int) string {
 
 // quotePage fences the page within room, of which it takes most bytes at most.
 func quotePage(page framing.PageContext, most, room int) string {
-	return quote(PageMark, pageBody(page, most), min(room, most))
+	var body strings.Builder
+	header(&body, page.Title, page.URL)
+	if s := strings.TrimSpace(text.Cut(page.Selection, most)); s != "" {
+		fmt.Fprintf(&body, "Selected by the reader: %s\n", s)
+	}
+	body.WriteString(strings.TrimSpace(text.Cut(page.Extract, most)))
+	return quote(PageMark, body.String(), min(room, most))
 }
 
 // quoteResults fences the results in their order as long as there is room, each
@@ -104,7 +110,10 @@ func quotePage(page framing.PageContext, most, room int) string {
 func quoteResults(results []framing.Result, most, room int) string {
 	var b strings.Builder
 	for i, r := range results {
-		b.WriteString(quote(ResultMark(i+1), resultBody(r, most), min(room-b.Len(), most)))
+		var body strings.Builder
+		header(&body, r.Title, r.URL)
+		body.WriteString(strings.TrimSpace(text.Cut(r.Snippet, most)))
+		b.WriteString(quote(ResultMark(i+1), body.String(), min(room-b.Len(), most)))
 	}
 	return b.String()
 }
@@ -112,23 +121,6 @@ func quoteResults(results []framing.Result, most, room int) string {
 func neutral(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	return strings.NewReplacer("<<<", "‹‹‹", ">>>", "›››").Replace(s)
-}
-
-func pageBody(page framing.PageContext, most int) string {
-	var b strings.Builder
-	header(&b, page.Title, page.URL)
-	if s := strings.TrimSpace(text.Cut(page.Selection, most)); s != "" {
-		fmt.Fprintf(&b, "Selected by the reader: %s\n", s)
-	}
-	b.WriteString(strings.TrimSpace(text.Cut(page.Extract, most)))
-	return b.String()
-}
-
-func resultBody(r framing.Result, most int) string {
-	var b strings.Builder
-	header(&b, r.Title, r.URL)
-	b.WriteString(strings.TrimSpace(text.Cut(r.Snippet, most)))
-	return b.String()
 }
 
 // header leaves out an address that is not to be kept; what is left of one

@@ -25,9 +25,9 @@ func parseQuery(question string) query {
 	q := query{number: asksNumber(folded), hints: hints(folded)}
 	seen := map[string]bool{}
 	about := false
-	for _, word := range text.Words(withoutChineseStops(folded)) {
+	for _, word := range text.Words(chineseStops().Replace(folded)) {
 		stem := text.Stem(word)
-		if len(q.terms) == maxTerms || seen[stem] || stopWord(word) || onlyHiragana(word) {
+		if len(q.terms) == maxTerms || seen[stem] || stopWord(word) {
 			continue
 		}
 		seen[stem] = true
@@ -54,13 +54,8 @@ func (q query) words() int {
 	return len(q.terms) - pairs/2
 }
 
-// withoutChineseStops puts blanks in place of question words and particles, so
-// that no pair of characters holds half of one.
-func withoutChineseStops(s string) string {
-	return chineseStops().Replace(s)
-}
-
-// chineseStops: longer phrases first, because the first match wins. A measure
+// chineseStops puts blanks in place of question words and particles, so that no
+// pair of characters holds half of one. Longer phrases come first, because the first match wins. A measure
 // such as 多长 leaves its adjective, which the answer will hold.
 func chineseStops() *strings.Replacer {
 	var pairs []string
@@ -148,33 +143,27 @@ func overviewWord(word string) bool {
 }
 
 func allOverview(stems []string) bool {
+	const inPairs = "总结概括摘要概述网页面文章内容主要讲说篇"
 	for _, stem := range stems {
-		known := overviewWord(stem) || overviewWord(stem+"e") || overviewWord(stem+"y")
-		if r, _ := utf8.DecodeRuneInString(stem); !known && !text.IsCJK(r) {
-			return false
-		} else if !known && !overviewPair(stem) {
+		if overviewWord(stem) || overviewWord(stem+"e") || overviewWord(stem+"y") {
+			continue
+		}
+		// A pair may arise where two overview words meet, as 要内 of 主要内容.
+		first, _ := utf8.DecodeRuneInString(stem)
+		last, _ := utf8.DecodeLastRuneInString(stem)
+		if !text.IsCJK(first) || !strings.ContainsRune(inPairs, first) || !strings.ContainsRune(inPairs, last) {
 			return false
 		}
 	}
 	return true
 }
 
-// overviewPair: pairs that arise where two overview words meet, as in 要内 of
-// 主要内容.
-func overviewPair(pair string) bool {
-	first, _ := utf8.DecodeRuneInString(pair)
-	last, _ := utf8.DecodeLastRuneInString(pair)
-	const known = "总结概括摘要概述网页面文章内容主要讲说篇"
-	return strings.ContainsRune(known, first) && strings.ContainsRune(known, last)
-}
-
-// onlyHiragana: grammar, mostly.
-func onlyHiragana(word string) bool {
-	return strings.IndexFunc(word, func(r rune) bool { return !unicode.Is(unicode.Hiragana, r) }) < 0
-}
-
-// stopWord: English words that say nothing about what is asked.
+// stopWord: English words that say nothing about what is asked, and Japanese words
+// of hiragana alone, which are grammar, mostly.
 func stopWord(word string) bool {
+	if strings.IndexFunc(word, func(r rune) bool { return !unicode.Is(unicode.Hiragana, r) }) < 0 {
+		return true
+	}
 	switch word {
 	case "a", "an", "the", "this", "that", "these", "those", "it", "its", "he", "she", "they", "them", "him", "his", "her",
 		"hers", "their", "theirs", "we", "us", "our", "you", "your", "i", "me", "my", "one",

@@ -14,7 +14,7 @@ import (
 // Bounds of the history that a turn is given (nova-personal §7.1).
 const (
 	MaxHistory  = conversations.MaxPairs // exchanges
-	MaxSaid     = 4_000                  // UTF-16 units of each side of an exchange
+	MaxExchange = 4_000                  // UTF-16 units of each side of an exchange
 	resultParts = 2                      // results are sure of one part in so many of what the page leaves
 )
 
@@ -79,7 +79,7 @@ func BuildTurn(t Turn, lang Language, limit int) TurnPrompt {
 // An answer may still repeat what a page said: no marker line survives.
 func recent(history []Exchange, room int) (kept []Exchange, taken int) {
 	for _, e := range slices.Backward(history) {
-		e = Exchange{User: said(e.User), Assistant: said(withoutSources(e.Assistant))}
+		e = Exchange{User: exchangeText(e.User), Assistant: exchangeText(withoutSources(e.Assistant))}
 		if e.User == "" || e.Assistant == "" {
 			continue // half an exchange, which some models refuse
 		}
@@ -94,8 +94,10 @@ func recent(history []Exchange, room int) (kept []Exchange, taken int) {
 	return kept, taken
 }
 
-// said is one side of an exchange as a model is told it.
-func said(s string) string { return conversations.CutUnits(strings.TrimSpace(neutral(s)), MaxSaid) }
+// exchangeText is one side of an exchange as a model is told it.
+func exchangeText(s string) string {
+	return conversations.CutUnits(strings.TrimSpace(neutral(s)), MaxExchange)
+}
 
 func turnInstructions(lang Language) string {
 	return `You are the assistant of one person, and run on that person's own machine. Be short and exact.

@@ -105,7 +105,7 @@ func TestTurnKeepsTheNewestWholeExchanges(t *testing.T) {
 func TestTurnCutsEachSideInUTF16Units(t *testing.T) {
 	wide := strings.Repeat("😀", 2_500) // two units each
 	p := BuildTurn(Turn{Text: "q", History: []Exchange{{wide, "ok"}}}, English, DefaultPrompt)
-	if len(p.History) != 1 || jsonform.UnitCount(p.History[0].User) != MaxSaid || p.History[0].Assistant != "ok" {
+	if len(p.History) != 1 || jsonform.UnitCount(p.History[0].User) != MaxExchange || p.History[0].Assistant != "ok" {
 		t.Errorf("history is %.100q", p.History)
 	}
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // New makes the page that a question's context describes, within the bounds of
-// this package. The text is the selection, then the extract. It is false when
+// this package. The text is the selection, unless the extract
+// holds it, then the extract. It is false when
 // there is nothing to keep: no canonical URL (a private page sends none), or
 // neither title nor text.
 func New(ctx framing.PageContext, origin string) (Page, bool) {
@@ -16,26 +17,18 @@ func New(ctx framing.PageContext, origin string) (Page, bool) {
 	if !ok {
 		return Page{}, false
 	}
+	selection := strings.TrimSpace(storable(ctx.Selection))
+	content := strings.TrimSpace(storable(ctx.Extract))
+	if selection != "" && !strings.Contains(content, selection) {
+		content = strings.TrimSuffix(selection+"\n"+content, "\n")
+	}
 	page := Page{
 		URL:    canonical,
 		Title:  text.CutRunes(strings.Join(strings.Fields(storable(ctx.Title)), " "), MaxTitle),
-		Text:   text.Cut(body(ctx), MaxTextBytes),
+		Text:   text.Cut(content, MaxTextBytes),
 		Origin: origin,
 	}
 	return page, page.Title != "" || page.Text != ""
-}
-
-// body leaves the selection out where the extract has it anyway.
-func body(ctx framing.PageContext) string {
-	selection := strings.TrimSpace(storable(ctx.Selection))
-	extract := strings.TrimSpace(storable(ctx.Extract))
-	switch {
-	case selection == "" || strings.Contains(extract, selection):
-		return extract
-	case extract == "":
-		return selection
-	}
-	return selection + "\n" + extract
 }
 
 // storable: a NUL would end the text early for some readers of the index.

@@ -41,6 +41,8 @@ func CanonicalURL(raw string) (string, bool) {
 	return canonical, len(canonical) <= MaxURLBytes
 }
 
+// keptQuery leaves out the parameters that give access to somebody's page, or only
+// say where a visitor came from.
 func keptQuery(raw string) string {
 	var kept []string
 	for part := range strings.SplitSeq(raw, "&") {
@@ -48,19 +50,13 @@ func keptQuery(raw string) string {
 		if plain, err := url.QueryUnescape(name); err == nil {
 			name = plain
 		}
-		if part != "" && !dropped(strings.ToLower(name)) {
+		switch name = strings.ToLower(name); name {
+		case "token", "key", "code", "sig", "auth", "password", "session", "access_token", "id_token":
+			continue
+		}
+		if part != "" && !strings.HasPrefix(name, "utm_") {
 			kept = append(kept, part)
 		}
 	}
 	return strings.Join(kept, "&")
-}
-
-// dropped: parameters that give access to somebody's page, or only say where a
-// visitor came from.
-func dropped(name string) bool {
-	switch name {
-	case "token", "key", "code", "sig", "auth", "password", "session", "access_token", "id_token":
-		return true
-	}
-	return strings.HasPrefix(name, "utm_")
 }

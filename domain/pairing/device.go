@@ -70,7 +70,9 @@ func (d Device) NeverConnected() bool { return d.FirstConnectedAt.IsZero() }
 // DeviceName trims a name and checks it, else ErrDeviceName. Names need not
 // differ: only the ID tells devices apart.
 func DeviceName(s string) (string, error) {
-	s = strings.TrimFunc(s, blank)
+	s = strings.TrimFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || r >= 0x1C && r <= 0x1F // ASCII's four separators are blanks too
+	})
 	if s == "" || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
 		return "", ErrDeviceName
 	}
@@ -83,6 +85,3 @@ func DeviceName(s string) (string, error) {
 	}
 	return s, nil
 }
-
-// blank: Unicode's white space and the four separators of ASCII.
-func blank(r rune) bool { return unicode.IsSpace(r) || r >= 0x1C && r <= 0x1F }

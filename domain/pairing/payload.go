@@ -61,11 +61,14 @@ func ParseServer(s string) (Server, error) {
 	if err != nil {
 		return Server{}, err
 	}
-	port, err := checkPort(u.Host, u.Port())
-	if err != nil {
-		return Server{}, err
+	if u.Port() == "" && !strings.HasSuffix(u.Host, ":") {
+		return Server{host: host}, nil
 	}
-	return Server{host: host, port: port}, nil
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	if err != nil || port == 0 {
+		return Server{}, &AddressError{"port", "It must be a number from 1 to 65535."}
+	}
+	return Server{host: host, port: uint16(port)}, nil
 }
 
 func checkParts(s string, u *url.URL) error {
@@ -99,55 +102,26 @@ func checkHost(authority, host string) (string, error) {
 		}
 		return host, nil
 	}
+	const digits, letters = "0123456789", "abcdefghijklmnopqrstuvwxyz"
 	labels := strings.Split(host, ".")
-	last := labels[len(labels)-1]
 	for _, label := range labels {
-		if !hostLabel(label) {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' || strings.Trim(label, digits+letters+"-_") != "" {
 			return "", &AddressError{"host", "A name has letters, digits and hyphens between its dots; write other letters in their xn-- form."}
 		}
 	}
+	last := labels[len(labels)-1]
 	if last == "localhost" {
 		return "", ownMachine()
 	}
-	if numeric(last) { // 127.1, 0x7f.1: some resolvers take them for addresses
+	hex, isHex := strings.CutPrefix(last, "0x")
+	if strings.Trim(last, digits) == "" || isHex && strings.Trim(hex, digits+"abcdef") == "" { // 127.1, 0x7f.1: some resolvers take them for addresses
 		return "", &AddressError{"host", "It looks like an IP address and is none."}
 	}
 	return host, nil
 }
 
-// numeric: all digits, or in hex after 0x.
-func numeric(label string) bool {
-	if rest, ok := strings.CutPrefix(label, "0x"); ok {
-		return strings.Trim(rest, "0123456789abcdef") == ""
-	}
-	return strings.Trim(label, "0123456789") == ""
-}
-
 func ownMachine() error {
 	return &AddressError{"host", "This address means the phone itself; use the name by which the phone reaches this machine."}
-}
-
-func hostLabel(s string) bool {
-	if s == "" || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i]; !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
-			return false
-		}
-	}
-	return true
-}
-
-func checkPort(authority, port string) (uint16, error) {
-	if port == "" && !strings.HasSuffix(authority, ":") {
-		return 0, nil
-	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	if err != nil || n == 0 {
-		return 0, &AddressError{"port", "It must be a number from 1 to 65535."}
-	}
-	return uint16(n), nil
 }
 
 // String is the whole address, as the QR carries it.

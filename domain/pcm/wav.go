@@ -100,21 +100,17 @@ func ParseWAV(file []byte) ([]byte, error) {
 			}
 			described = true
 		case "data":
-			return samplesOf(content, described)
+			switch {
+			case !described || len(content) == 0:
+				return nil, ErrNoSamples
+			case len(content)%2 != 0:
+				return nil, ErrHalfSample
+			}
+			return content, nil
 		}
 		rest = rest[min(size+size%2, uint64(len(rest))):]
 	}
 	return nil, ErrNoSamples
-}
-
-func samplesOf(content []byte, described bool) ([]byte, error) {
-	switch {
-	case !described || len(content) == 0:
-		return nil, ErrNoSamples
-	case len(content)%2 != 0:
-		return nil, ErrHalfSample
-	}
-	return content, nil
 }
 
 func checkFormat(content []byte) error {

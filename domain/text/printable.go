@@ -26,7 +26,9 @@ func escape(s string, lines bool) string {
 			fmt.Fprintf(&b, `\x%02x`, s[i])
 		case r < 0x20 || 0x7F <= r && r <= 0x9F:
 			fmt.Fprintf(&b, `\x%02x`, r)
-		case movesText(r):
+		case r == 0x061C, r == 0x200E, r == 0x200F, 0x2028 <= r && r <= 0x202E, 0x2066 <= r && r <= 0x2069:
+			// Bidirectional controls reorder what stands around them, the two
+			// separators break the line.
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteString(s[i : i+size])
@@ -34,10 +36,4 @@ func escape(s string, lines bool) string {
 		i += size
 	}
 	return b.String()
-}
-
-// movesText: bidirectional controls reorder what stands around them, the two
-// separators break the line.
-func movesText(r rune) bool {
-	return r == 0x061C || r == 0x200E || r == 0x200F || 0x2028 <= r && r <= 0x202E || 0x2066 <= r && r <= 0x2069
 }

@@ -27,7 +27,7 @@ func Sentences(s string) []string {
 		case isLineBreak(r):
 			take(i)
 		case isTerminator(r):
-			i = skipTerminators(s, i)
+			i = len(s) - len(strings.TrimLeftFunc(s[i:], isTerminator))
 			after := skipClosers(s, i)
 			if endsSentence(s[start:i], r, s[after:]) {
 				i = after
@@ -47,19 +47,6 @@ func isTerminator(r rune) bool { return strings.ContainsRune(".!?…。！？｡
 
 func isCJKTerminator(r rune) bool { return strings.ContainsRune("。！？｡", r) }
 
-func isCloser(r rune) bool { return strings.ContainsRune("\"'”’»)]}」』）】》〉", r) }
-
-func skipTerminators(s string, i int) int {
-	for i < len(s) {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if !isTerminator(r) {
-			break
-		}
-		i += size
-	}
-	return i
-}
-
 // skipClosers goes over quotes, brackets and reference marks after a terminator.
 func skipClosers(s string, i int) int {
 	for i < len(s) {
@@ -68,7 +55,7 @@ func skipClosers(s string, i int) int {
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if !isCloser(r) {
+		if !strings.ContainsRune("\"'”’»)]}」』）】》〉", r) {
 			break
 		}
 		i += size
@@ -98,7 +85,8 @@ func endsSentence(before string, r rune, after string) bool {
 	}
 	next, _ := utf8.DecodeRuneInString(after)
 	if !unicode.IsSpace(next) {
-		return IsCJK(next) && endsInCJK(before)
+		last, _ = utf8.DecodeLastRuneInString(strings.TrimRightFunc(before, isTerminator))
+		return IsCJK(next) && IsCJK(last)
 	}
 	line := strings.TrimLeft(after, " \t\u00a0\u3000")
 	next, _ = utf8.DecodeRuneInString(line)
@@ -109,11 +97,6 @@ func endsSentence(before string, r rune, after string) bool {
 		return false
 	}
 	return r != '.' || !abbreviates(strings.TrimRight(before, "."), unicode.IsDigit(next))
-}
-
-func endsInCJK(before string) bool {
-	r, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(before, isTerminator))
-	return IsCJK(r)
 }
 
 // abbreviates reports whether the full stop after before belongs to its last
@@ -131,28 +114,15 @@ func abbreviates(before string, number bool) bool {
 		return unicode.IsUpper(r) && r != 'I'
 	}
 	lower := strings.ToLower(word)
-	if number && beforeNumber(lower) {
-		return true
-	}
-	return alwaysAbbreviates(lower) || dotted(lower)
-}
-
-func alwaysAbbreviates(word string) bool {
-	switch word {
+	switch lower {
 	case "mr", "mrs", "ms", "dr", "prof", "st", "mt", "vs", "cf", "approx", "ca", "gen", "col", "sgt", "capt",
 		"lt", "rev", "hon", "gov", "sen", "rep", "messrs", "mme", "mlle", "fr", "ph.d":
 		return true
-	}
-	return false
-}
-
-func beforeNumber(word string) bool {
-	switch word {
 	case "no", "nos", "fig", "figs", "eq", "vol", "p", "pp", "ch", "sec", "art", "ver", "op",
 		"jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec":
-		return true
+		return number
 	}
-	return false
+	return dotted(lower)
 }
 
 // dotted: e.g, i.e, u.s and the like; a.m and p.m may end a sentence.

@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// Snippet gives about `around` characters of text, on one line, from the place
+// Snippet gives about length characters of text, on one line, from the place
 // where most different words of the question stand together, or from the
 // beginning if none does. It is cut at word borders and marked with … where
 // something was left out. words are what Words gave for the question; endings
 // are folded as by Stem.
-func Snippet(text string, words []string, around int) string {
-	start := bestPlace(text, words, around)
-	start = lineStart(text, start, around/4)
-	end := start + len(CutRunes(text[start:], around))
+func Snippet(text string, words []string, length int) string {
+	start := bestPlace(text, words, length)
+	start = lineStart(text, start, length/4)
+	end := start + len(CutRunes(text[start:], length))
 	end = wordEnd(text, start, end)
 	line := strings.Join(strings.Fields(text[start:end]), " ")
 	if line == "" {
@@ -37,13 +37,13 @@ type hit struct {
 
 // bestPlace gives the byte where the best window begins: the earliest of those
 // that hold the most different words.
-func bestPlace(text string, words []string, around int) int {
+func bestPlace(text string, words []string, length int) int {
 	hits := findHits(text, words)
 	inside := map[string]int{}
 	best, bestStart, left := 0, 0, 0
 	for _, h := range hits {
 		inside[h.stem]++
-		for h.pos-hits[left].pos > around*3/4 {
+		for h.pos-hits[left].pos > length*3/4 {
 			if inside[hits[left].stem]--; inside[hits[left].stem] == 0 {
 				delete(inside, hits[left].stem)
 			}

@@ -10,7 +10,7 @@ func Stem(word string) string {
 	if base := irregular(word); base != "" {
 		word = base
 	}
-	if len(word) < 4 || !asciiLetters(word) {
+	if len(word) < 4 || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") != "" {
 		return word
 	}
 	word = stripPlural(word)
@@ -20,10 +20,6 @@ func Stem(word string) string {
 		word = word[:len(word)-1]
 	}
 	return word
-}
-
-func asciiLetters(s string) bool {
-	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
 func stripPlural(w string) string {

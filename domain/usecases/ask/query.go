@@ -160,7 +160,8 @@ func (s *Service) Generate(ctx context.Context, prompt ports.Prompt, emit func(t
 	case err == nil:
 		err = ports.ErrModelEmpty
 	}
-	s.noteModelFailure(err)
+	s.note(func(hl *health) { hl.modelFailure.add(s.deps.Now(), err) })
+	s.logFailure("the model failed", err)
 	return err
 }
 
@@ -313,11 +314,6 @@ func (a *answering) endRecord(ctx context.Context) {
 	if err != nil {
 		a.service.logFailure("an answer was not recorded", err)
 	}
-}
-
-func (s *Service) noteModelFailure(err error) {
-	s.note(func(hl *health) { hl.modelFailure.add(s.deps.Now(), err) })
-	s.logFailure("the model failed", err)
 }
 
 func (s *Service) logFailure(what string, err error) { s.deps.Log.Warn(what, "cause", err) }
