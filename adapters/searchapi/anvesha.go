@@ -6,10 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"plexus/domain/framing"
-	"plexus/ports"
 )
 
 const (
@@ -18,72 +16,38 @@ const (
 
 	// wordInvalidQuery comes with a status 500 when the query's syntax displeases.
 	wordInvalidQuery = "invalid_query"
-
-	// healthLife is how long a good answer vouches for the service.
-	healthLife = 30 * time.Second
 )
 
-// Anvesha asks the Anvesha search API. All methods may be called concurrently.
-type Anvesha struct{ client *client }
-
-var _ ports.SearchProvider = (*Anvesha)(nil)
-
-// NewAnvesha checks the Config and sends nothing yet. Its errors name the
-// setting to change.
-func NewAnvesha(cfg Config) (*Anvesha, error) {
-	c, err := newClient("anvesha", cfg, "Authorization", "Bearer ")
+// NewAnvesha asks the Anvesha search API. It checks the Config and sends nothing
+// yet; its errors name the setting to change. A query is cut at 2,048 bytes; one
+// whose syntax the service refuses is asked once more as plain words. Scores are
+// the service's own and not limited to 0..1.
+func NewAnvesha(cfg Config) (*Service, error) {
+	s, err := newService("anvesha", cfg, "Authorization", "Bearer ")
 	if err != nil {
 		return nil, err
 	}
-	return &Anvesha{c}, nil
+	s.find, s.health, s.healthy = anvesha{s}.find, anveshaHealth, anveshaHealthy
+	return s, nil
 }
 
-// Search implements ports.SearchProvider. The query is cut at 2,048 bytes; one
-// whose syntax the service refuses is asked once more as plain words. Scores
-// are the service's own and not limited to 0..1.
-func (a *Anvesha) Search(ctx context.Context, req ports.SearchRequest) ([]framing.Result, error) {
-	return a.client.search(ctx, req, a.find)
-}
-
-// Warm connects ahead of the first search, without the key. An error wraps
-// ports.ErrSearchUnavailable and means only that the first search connects.
-func (a *Anvesha) Warm(ctx context.Context) error {
-	r, err := a.client.warm(ctx, anveshaHealth)
-	if err == nil && r.status != http.StatusOK {
-		err = a.client.fault(refused(r.status, ""))
+// anveshaHealthy keeps the sign-in page of a network from passing for the service.
+func anveshaHealthy(r reply) error {
+	if r.status != http.StatusOK {
+		return refused(r.status, "")
 	}
-	if err == nil && !saysOK(r.body) {
-		err = a.client.fault(errUnusable)
-	}
-	if err != nil {
-		a.client.standing.doubt()
-		return err
-	}
-	a.client.standing.vouch(a.client.now())
-	return nil
-}
-
-// saysOK keeps the sign-in page of a network from passing for the service.
-func saysOK(body []byte) bool {
 	var answer struct {
 		Status string `json:"status"`
 	}
-	return json.Unmarshal(body, &answer) == nil && answer.Status == "ok"
-}
-
-// Health is nil when the service answers well. It asks only when no answer of
-// the last 30 s vouches for it.
-func (a *Anvesha) Health(ctx context.Context) error {
-	if a.client.standing.goodSince(a.client.now().Add(-healthLife)) {
-		return nil
+	if json.Unmarshal(r.body, &answer) != nil || answer.Status != "ok" {
+		return errUnusable
 	}
-	return a.Warm(ctx)
+	return nil
 }
 
-// Close lets go of kept connections; searches that run are not touched.
-func (a *Anvesha) Close() { a.client.close() }
+type anvesha struct{ *Service }
 
-func (a *Anvesha) find(ctx context.Context, query string, limit int) ([]framing.Result, error) {
+func (a anvesha) find(ctx context.Context, query string, limit int) ([]framing.Result, error) {
 	r, err := a.ask(ctx, query, limit)
 	if err != nil {
 		return nil, err
@@ -101,8 +65,8 @@ func (a *Anvesha) find(ctx context.Context, query string, limit int) ([]framing.
 	return decodeAnvesha(r.body)
 }
 
-func (a *Anvesha) ask(ctx context.Context, query string, limit int) (reply, error) {
-	return a.client.get(ctx, anveshaSearch, url.Values{"q": {query}, "limit": {strconv.Itoa(limit)}})
+func (a anvesha) ask(ctx context.Context, query string, limit int) (reply, error) {
+	return a.get(ctx, anveshaSearch, url.Values{"q": {query}, "limit": {strconv.Itoa(limit)}})
 }
 
 func decodeAnvesha(body []byte) ([]framing.Result, error) {

@@ -230,7 +230,7 @@ func TestWarmConnectsWithoutTheKey(t *testing.T) {
 	}
 }
 
-func TestHealthAsksLazily(t *testing.T) {
+func TestWarmTellsWhetherTheServiceAnswers(t *testing.T) {
 	var asked atomic.Int32
 	var down atomic.Bool
 	address, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -244,36 +244,20 @@ func TestHealthAsksLazily(t *testing.T) {
 		anveshaStub{key: testKey, hits: 1}.ServeHTTP(w, r)
 	}))
 	cfg, _ := config(address)
-	c := newClock()
-	cfg.Now = c.now
 	p := newAnvesha(t, cfg)
-	check := func(healthy bool, wantAsked int32) {
-		t.Helper()
-		err := p.Health(t.Context())
-		if (err == nil) != healthy || asked.Load() != wantAsked {
-			t.Fatalf("health %v after %d questions; want healthy=%t after %d", err, asked.Load(), healthy, wantAsked)
+	for n, healthy := range []bool{true, false, true} {
+		down.Store(!healthy)
+		err := p.Warm(t.Context())
+		if (err == nil) != healthy || err != nil && !errors.Is(err, ports.ErrSearchUnavailable) || int(asked.Load()) != n+1 {
+			t.Fatalf("%v after %d questions; want healthy=%t after %d", err, asked.Load(), healthy, n+1)
 		}
 	}
-	if _, err := search(t.Context(), p, "a"); err != nil {
-		t.Fatal(err)
-	}
-	check(true, 0) // the search vouches
-	c.advance(31 * time.Second)
-	check(true, 1)
-	check(true, 1)
-	down.Store(true)
-	if _, err := search(t.Context(), p, "a"); err == nil {
-		t.Fatal("no error")
-	}
-	check(false, 2)
-	down.Store(false)
-	check(true, 3)
 }
 
-func TestHealthRefusesAForeignPage(t *testing.T) {
+func TestWarmRefusesAForeignPage(t *testing.T) {
 	address, _ := serve(t, answer("<html>Please sign in</html>"))
 	cfg, _ := config(address)
-	if err := newAnvesha(t, cfg).Health(t.Context()); !errors.Is(err, ports.ErrSearchUnavailable) {
+	if err := newAnvesha(t, cfg).Warm(t.Context()); !errors.Is(err, ports.ErrSearchUnavailable) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -8,10 +8,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"plexus/domain/framing"
-	"plexus/ports"
+	"plexus/domain/text"
 )
 
 const (
@@ -22,49 +21,33 @@ const (
 	braveKeyFault = "SUBSCRIPTION_TOKEN_INVALID" // comes with a status 422
 )
 
-// Brave asks the Brave Search API. All methods may be called concurrently.
-type Brave struct{ client *client }
-
-var _ ports.SearchProvider = (*Brave)(nil)
-
-// NewBrave checks the Config and sends nothing yet. A key is required; an empty
-// BaseURL is Brave's own.
-func NewBrave(cfg Config) (*Brave, error) {
+// NewBrave asks the Brave Search API. It checks the Config and sends nothing yet.
+// A key is required; an empty BaseURL is Brave's own. Brave takes 400 characters
+// and 50 words; more is cut. Above a limit of 20 there is one call for each 20, up
+// to five, within the one time limit; a later call that fails takes nothing away
+// from what was found. Brave gives no scores: they are 1, 1/2, 1/3 and so on.
+func NewBrave(cfg Config) (*Service, error) {
 	if cfg.BaseURL == "" {
 		cfg.BaseURL = braveBaseURL
 	}
 	if cfg.Key.Empty() {
 		return nil, fmt.Errorf("%s: Brave needs a key", settingKey)
 	}
-	c, err := newClient("brave", cfg, "X-Subscription-Token", "")
+	s, err := newService("brave", cfg, "X-Subscription-Token", "")
 	if err != nil {
 		return nil, err
 	}
-	return &Brave{c}, nil
+	s.find = brave{s}.find
+	return s, nil
 }
 
-// Search implements ports.SearchProvider. Brave takes 400 characters and 50
-// words; more is cut. Above a limit of 20 it makes one call for each 20, up to
-// five, within the one time limit; a later call that fails takes nothing away
-// from what was found. Brave gives no scores: they are 1, 1/2, 1/3 and so on.
-func (b *Brave) Search(ctx context.Context, req ports.SearchRequest) ([]framing.Result, error) {
-	return b.client.search(ctx, req, b.find)
-}
+type brave struct{ *Service }
 
-// Warm connects ahead of the first search, without the key and without using
-// up a query. An error wraps ports.ErrSearchUnavailable and means only that the
-// first search connects.
-func (b *Brave) Warm(ctx context.Context) error {
-	_, err := b.client.warm(ctx, "")
-	return err
-}
-
-// Close lets go of kept connections; searches that run are not touched.
-func (b *Brave) Close() { b.client.close() }
-
-func (b *Brave) find(ctx context.Context, query string, limit int) ([]framing.Result, error) {
+func (b brave) find(ctx context.Context, query string, limit int) ([]framing.Result, error) {
+	words := strings.Fields(query)
+	query = strings.Join(words[:min(len(words), braveWords)], " ")
+	query = strings.TrimSpace(text.CutRunes(query, braveRunes))
 	var found []framing.Result
-	query = cutForBrave(query)
 	for page := 0; page*bravePage < limit; page++ {
 		hits, more, err := b.page(ctx, query, min(limit, bravePage), page)
 		if err != nil {
@@ -85,19 +68,27 @@ func (b *Brave) find(ctx context.Context, query string, limit int) ([]framing.Re
 }
 
 // page asks for one page; offset counts pages, not results.
-func (b *Brave) page(ctx context.Context, query string, count, page int) (hits []framing.Result, more bool, err error) {
+func (b brave) page(ctx context.Context, query string, count, page int) (hits []framing.Result, more bool, err error) {
 	params := url.Values{"q": {query}, "count": {strconv.Itoa(count)}, "text_decorations": {"false"}}
 	if page > 0 {
 		params.Set("offset", strconv.Itoa(page))
 	}
-	r, err := b.client.get(ctx, "res/v1/web/search", params)
+	r, err := b.get(ctx, "res/v1/web/search", params)
 	switch {
 	case err != nil:
 		return nil, false, err
-	case r.status == http.StatusUnprocessableEntity && braveCode(r.body) == braveKeyFault:
-		b.client.reportKey(r.status)
-		return nil, false, refused(r.status, braveKeyFault)
-	case r.status != http.StatusOK:
+	case r.status == http.StatusUnprocessableEntity:
+		var answer struct {
+			Error struct {
+				Code string `json:"code"`
+			} `json:"error"`
+		}
+		if json.Unmarshal(r.body, &answer) == nil && answer.Error.Code == braveKeyFault {
+			b.reportKey(r.status)
+			return nil, false, refused(r.status, braveKeyFault)
+		}
+	}
+	if r.status != http.StatusOK {
 		return nil, false, refused(r.status, "")
 	}
 	return decodeBrave(r.body)
@@ -126,26 +117,4 @@ func decodeBrave(body []byte) (hits []framing.Result, more bool, err error) {
 		hits[i] = framing.Result{URL: hit.URL, Title: plainText(hit.Title), Snippet: plainText(hit.Description)}
 	}
 	return hits, answer.Query.More, nil
-}
-
-func braveCode(body []byte) string {
-	var answer struct {
-		Error struct {
-			Code string `json:"code"`
-		} `json:"error"`
-	}
-	if json.Unmarshal(body, &answer) != nil {
-		return ""
-	}
-	return answer.Error.Code
-}
-
-func cutForBrave(query string) string {
-	words := strings.Fields(query)
-	query = strings.Join(words[:min(len(words), braveWords)], " ")
-	for utf8.RuneCountInString(query) > braveRunes {
-		_, last := utf8.DecodeLastRuneInString(query)
-		query = query[:len(query)-last]
-	}
-	return strings.TrimSpace(query)
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 
 	"plexus/domain/admission"
@@ -57,7 +58,8 @@ type Config struct {
 func (c *Config) validate() (*url.URL, error) {
 	base, err := parseBase(c.BaseURL)
 	problems := []error{err}
-	if !sendable(c.Key.Reveal()) {
+	// Blanks at its ends would be trimmed on the way and refused at the other side.
+	if strings.ContainsFunc(c.Key.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
 		problems = append(problems, fmt.Errorf("%s: the key may hold visible ASCII characters only, without blanks", settingKey))
 	}
 	if c.Log == nil {
@@ -72,23 +74,16 @@ func (c *Config) validate() (*url.URL, error) {
 	return base, errors.Join(problems...)
 }
 
-func (c *Config) setDefaults() {
-	if c.ConnectTimeout == 0 {
-		c.ConnectTimeout = DefaultConnectTimeout
-	}
-	if c.Timeout == 0 {
-		c.Timeout = DefaultTimeout
-	}
-	if c.Dial == nil {
-		c.Dial = (&net.Dialer{}).DialContext
-	}
-}
-
 func parseBase(raw string) (*url.URL, error) {
 	if raw == "" {
 		return nil, fmt.Errorf("%s: missing", settingURL)
 	}
 	base, err := url.Parse(raw)
+	local := false
+	if err == nil {
+		addr, err := netip.ParseAddr(base.Hostname())
+		local = base.Hostname() == "localhost" || err == nil && addr.IsLoopback()
+	}
 	switch {
 	case err != nil || base.Opaque != "" || base.Hostname() == "":
 		return nil, fmt.Errorf("%s: not a full address such as https://search.example.org", settingURL)
@@ -96,30 +91,11 @@ func parseBase(raw string) (*url.URL, error) {
 		return nil, fmt.Errorf("%s: must not hold a user or password; a key belongs into %s", settingURL, settingKey)
 	case base.RawQuery != "" || base.ForceQuery || base.Fragment != "":
 		return nil, fmt.Errorf("%s: must not hold a query or fragment", settingURL)
-	case base.Scheme == "https", base.Scheme == "http" && loopback(base.Hostname()):
+	case base.Scheme == "https", base.Scheme == "http" && local:
 		return base, nil
 	case base.Scheme == "http":
 		return nil, fmt.Errorf("%s: http is for services on this machine; use https", settingURL)
 	default:
 		return nil, fmt.Errorf("%s: must begin with https", settingURL)
 	}
-}
-
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback()
-}
-
-// sendable reports whether a header carries the key unchanged: blanks at its
-// ends would be trimmed on the way and refused at the other side.
-func sendable(key string) bool {
-	for i := range len(key) {
-		if key[i] <= ' ' || key[i] > '~' {
-			return false
-		}
-	}
-	return true
 }

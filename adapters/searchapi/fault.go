@@ -28,6 +28,8 @@ func describe(err error) error {
 		errno   syscall.Errno
 		cert    *tls.CertificateVerificationError
 		timeout net.Error
+		record  tls.RecordHeaderError
+		alert   tls.AlertError
 	)
 	switch {
 	case errors.Is(err, errConnect):
@@ -40,7 +42,7 @@ func describe(err error) error {
 		return fmt.Errorf("the connection failed: %w", errno)
 	case errors.As(err, &cert):
 		return errors.New("TLS failed: its certificate is not trusted")
-	case isTLS(err):
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record), errors.As(err, &alert):
 		return errors.New("TLS failed")
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return errTooSlow
@@ -51,14 +53,6 @@ func describe(err error) error {
 	default:
 		return errors.New("the exchange failed")
 	}
-}
-
-func isTLS(err error) bool {
-	var (
-		record tls.RecordHeaderError
-		alert  tls.AlertError
-	)
-	return errors.Is(err, http.ErrSchemeMismatch) || errors.As(err, &record) || errors.As(err, &alert)
 }
 
 // refused is the failure for a status other than 200. The word comes from a

@@ -110,13 +110,7 @@ func config(address string) (searchapi.Config, *wire) {
 	}, logged
 }
 
-// closer is what every provider of this package is.
-type closer interface {
-	ports.SearchProvider
-	Close()
-}
-
-func closing[P closer](t *testing.T, p P, err error) P {
+func closing(t *testing.T, p *searchapi.Service, err error) *searchapi.Service {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -125,19 +119,19 @@ func closing[P closer](t *testing.T, p P, err error) P {
 	return p
 }
 
-func newAnvesha(t *testing.T, cfg searchapi.Config) *searchapi.Anvesha {
+func newAnvesha(t *testing.T, cfg searchapi.Config) *searchapi.Service {
 	t.Helper()
 	p, err := searchapi.NewAnvesha(cfg)
 	return closing(t, p, err)
 }
 
-func newSearXNG(t *testing.T, cfg searchapi.Config) *searchapi.SearXNG {
+func newSearXNG(t *testing.T, cfg searchapi.Config) *searchapi.Service {
 	t.Helper()
 	p, err := searchapi.NewSearXNG(cfg)
 	return closing(t, p, err)
 }
 
-func newBrave(t *testing.T, cfg searchapi.Config) *searchapi.Brave {
+func newBrave(t *testing.T, cfg searchapi.Config) *searchapi.Service {
 	t.Helper()
 	p, err := searchapi.NewBrave(cfg)
 	return closing(t, p, err)

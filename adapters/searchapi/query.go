@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"plexus/domain/text"
 )
 
 // maxQuery bounds the query that is sent, in bytes.
@@ -19,18 +21,7 @@ func cleanQuery(query string) string {
 		}
 		return r
 	}, query)
-	return strings.TrimSpace(cutBytes(strings.TrimSpace(query), maxQuery))
-}
-
-// cutBytes keeps at most limit bytes of valid UTF-8 and no half character.
-func cutBytes(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit]
+	return strings.TrimSpace(text.Cut(strings.TrimSpace(query), maxQuery))
 }
 
 // blankSyntax takes the meaning out of a query language: ASCII punctuation

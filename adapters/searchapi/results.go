@@ -62,18 +62,14 @@ func keep(found []framing.Result, limit int) []framing.Result {
 		if len(kept) == limit {
 			break
 		}
-		if !webAddress(r.URL) || seen[r.URL] {
+		u, err := url.Parse(r.URL)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || seen[r.URL] {
 			continue
 		}
 		seen[r.URL] = true
 		kept = append(kept, r)
 	}
 	return kept
-}
-
-func webAddress(raw string) bool {
-	u, err := url.Parse(raw)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 }
 
 // plainText takes the highlighting out of a snippet: first the tags, then the

@@ -8,7 +8,6 @@ import (
 	"net/url"
 
 	"plexus/domain/framing"
-	"plexus/ports"
 )
 
 var (
@@ -16,40 +15,23 @@ var (
 	errEngines   = errors.New("its engines did not answer")
 )
 
-// SearXNG asks an instance of SearXNG in its JSON format. All methods may be
-// called concurrently.
-type SearXNG struct{ client *client }
-
-var _ ports.SearchProvider = (*SearXNG)(nil)
-
-// NewSearXNG checks the Config and sends nothing yet. SearXNG itself knows no
-// keys; one that is set goes as a Bearer token to the proxy in front of it.
-func NewSearXNG(cfg Config) (*SearXNG, error) {
-	c, err := newClient("searxng", cfg, "Authorization", "Bearer ")
+// NewSearXNG asks an instance of SearXNG in its JSON format. It checks the Config
+// and sends nothing yet. SearXNG itself knows no keys; one that is set goes as a
+// Bearer token to the proxy in front of it. An instance chooses the length of its
+// page itself, about 20 results; only the first page is asked for.
+func NewSearXNG(cfg Config) (*Service, error) {
+	s, err := newService("searxng", cfg, "Authorization", "Bearer ")
 	if err != nil {
 		return nil, err
 	}
-	return &SearXNG{c}, nil
+	s.find, s.health = searXNG{s}.find, "healthz"
+	return s, nil
 }
 
-// Search implements ports.SearchProvider. An instance chooses the length of its
-// page itself, about 20 results; only the first page is asked for.
-func (s *SearXNG) Search(ctx context.Context, req ports.SearchRequest) ([]framing.Result, error) {
-	return s.client.search(ctx, req, s.find)
-}
+type searXNG struct{ *Service }
 
-// Warm connects ahead of the first search, without the key. An error wraps
-// ports.ErrSearchUnavailable and means only that the first search connects.
-func (s *SearXNG) Warm(ctx context.Context) error {
-	_, err := s.client.warm(ctx, "healthz")
-	return err
-}
-
-// Close lets go of kept connections; searches that run are not touched.
-func (s *SearXNG) Close() { s.client.close() }
-
-func (s *SearXNG) find(ctx context.Context, query string, _ int) ([]framing.Result, error) {
-	r, err := s.client.get(ctx, "search", url.Values{"q": {query}, "format": {"json"}})
+func (s searXNG) find(ctx context.Context, query string, _ int) ([]framing.Result, error) {
+	r, err := s.get(ctx, "search", url.Values{"q": {query}, "format": {"json"}})
 	switch {
 	case err != nil:
 		return nil, err

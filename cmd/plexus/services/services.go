@@ -48,20 +48,13 @@ func (s *Services) Close() {
 	}
 }
 
-// warmSearch is what the search adapters have beyond their port.
-type warmSearch interface {
-	ports.SearchProvider
-	Warm(ctx context.Context) error
-	Close()
-}
-
 func (s *Services) addSearch(cfg config.Config, log *slog.Logger) error {
 	settings := searchapi.Config{
 		BaseURL: cfg.Search.URL, Key: cfg.Search.Key, Cache: true,
 		ConnectTimeout: cfg.Limits.SearchConnect, Timeout: cfg.Limits.SearchTotal,
 		Log: log, Now: time.Now,
 	}
-	var search warmSearch
+	var search *searchapi.Service
 	var err error
 	switch cfg.Search.Kind {
 	case "anvesha":

@@ -1,6 +1,7 @@
 package searchapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -26,12 +27,12 @@ const (
 	idleLife     = 90 * time.Second
 )
 
-// client is what the services share: one connection pool and its manners.
-type client struct {
-	service string // for texts
-	base    *url.URL
+// Service is one search service. All methods may be called concurrently.
+type Service struct {
+	name string // for texts
+	base *url.URL
 	// sign puts the key into a header. A closure, because a key in a field
-	// would be printed by %+v of anything that holds the client.
+	// would be printed by %+v of anything that holds the Service.
 	sign    func(http.Header)
 	keyed   bool
 	http    *http.Client
@@ -39,39 +40,49 @@ type client struct {
 	now     func() time.Time
 	log     *slog.Logger
 
-	cache    *cache
-	standing standing
-	keyLine  sync.Once
+	// How the service is spoken to: find asks for a cleaned query, health is the
+	// path that Warm asks for, and healthy judges what comes; nil: any answer.
+	find    func(ctx context.Context, query string, limit int) ([]framing.Result, error)
+	health  string
+	healthy func(reply) error
+
+	cache   *cache
+	pause   pause
+	keyLine sync.Once
 }
 
-// newClient checks the Config. header and prefix say where the key goes.
-func newClient(service string, cfg Config, header, prefix string) (*client, error) {
+var _ ports.SearchProvider = (*Service)(nil)
+
+// newService checks the Config. header and prefix say where the key goes.
+func newService(name string, cfg Config, header, prefix string) (*Service, error) {
 	base, err := cfg.validate()
 	if err != nil {
 		return nil, err
 	}
-	cfg.setDefaults()
-	c := &client{
-		service: service,
+	s := &Service{
+		name:    name,
 		base:    base,
 		sign:    func(http.Header) {},
 		keyed:   !cfg.Key.Empty(),
-		timeout: cfg.Timeout,
+		timeout: cmp.Or(cfg.Timeout, DefaultTimeout),
 		now:     cfg.Now,
 		log:     cfg.Log,
 	}
-	if c.keyed {
-		c.sign = func(h http.Header) { h.Set(header, prefix+cfg.Key.Reveal()) }
+	if s.keyed {
+		s.sign = func(h http.Header) { h.Set(header, prefix+cfg.Key.Reveal()) }
 	}
 	if cfg.Cache {
-		c.cache = &cache{}
+		s.cache = &cache{}
 	}
-	c.http = &http.Client{Transport: newTransport(cfg), CheckRedirect: c.checkRedirect}
-	return c, nil
+	s.http = &http.Client{Transport: newTransport(cfg), CheckRedirect: s.checkRedirect}
+	return s, nil
 }
 
 func newTransport(cfg Config) *http.Transport {
-	d := dialer{dial: cfg.Dial, timeout: cfg.ConnectTimeout, tls: &tls.Config{
+	if cfg.Dial == nil {
+		cfg.Dial = (&net.Dialer{}).DialContext
+	}
+	d := dialer{dial: cfg.Dial, timeout: cmp.Or(cfg.ConnectTimeout, DefaultConnectTimeout), tls: &tls.Config{
 		RootCAs:    cfg.RootCAs,
 		MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"h2", "http/1.1"},
@@ -127,50 +138,45 @@ func connectError(ctx context.Context, err error) error {
 
 // checkRedirect follows within one origin, and not at all with a key: no
 // redirect carries it on, and without it the answer would be a misleading 401.
-func (c *client) checkRedirect(req *http.Request, via []*http.Request) error {
-	sameOrigin := req.URL.Scheme == c.base.Scheme && req.URL.Host == c.base.Host
-	if c.keyed || !sameOrigin || len(via) > maxRedirects {
+func (s *Service) checkRedirect(req *http.Request, via []*http.Request) error {
+	sameOrigin := req.URL.Scheme == s.base.Scheme && req.URL.Host == s.base.Host
+	if s.keyed || !sameOrigin || len(via) > maxRedirects {
 		return http.ErrUseLastResponse
 	}
 	return nil
 }
 
-// finder asks one service for a cleaned query.
-type finder func(ctx context.Context, query string, limit int) ([]framing.Result, error)
-
-// search is the frame around every finder: cleaning, cache, the time limit of
-// the whole, and errors as the port wants them.
-func (c *client) search(ctx context.Context, req ports.SearchRequest, find finder) ([]framing.Result, error) {
+// Search implements ports.SearchProvider: it cleans the query, looks into the
+// cache, and bounds the time of the whole.
+func (s *Service) Search(ctx context.Context, req ports.SearchRequest) ([]framing.Result, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, c.fault(err)
+		return nil, s.fault(err)
 	}
 	key := cacheKey{cleanQuery(req.Query), min(max(req.Limit, 1), framing.MaxResults)}
 	if key.query == "" {
 		return []framing.Result{}, nil
 	}
-	if results, ok := c.cache.get(key, c.now()); ok {
+	if results, ok := s.cache.get(key, s.now()); ok {
 		return results, nil
 	}
-	limited, cancel := context.WithTimeout(ctx, c.timeout)
+	limited, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	found, err := find(limited, key.query, key.limit)
+	found, err := s.find(limited, key.query, key.limit)
 	if ended := ctx.Err(); ended != nil {
-		return nil, c.fault(ended)
+		return nil, s.fault(ended)
 	}
 	if err != nil {
-		c.standing.doubt()
-		return nil, c.fault(err)
+		return nil, s.fault(err)
 	}
 	results := keep(found, key.limit)
-	c.standing.vouch(c.now())
-	c.cache.put(key, results, c.now())
+	s.cache.put(key, results, s.now())
 	return results, nil
 }
 
 // fault wraps what went wrong; err must be one of this package's texts or a
 // context's error.
-func (c *client) fault(err error) error {
-	return fmt.Errorf("%w: %s: %w", ports.ErrSearchUnavailable, c.service, err)
+func (s *Service) fault(err error) error {
+	return fmt.Errorf("%w: %s: %w", ports.ErrSearchUnavailable, s.name, err)
 }
 
 // reply is a whole answer, whatever its status.
@@ -181,21 +187,21 @@ type reply struct {
 
 // get makes one signed exchange. An answer of any status is a reply; the error
 // of everything else has a text of this package.
-func (c *client) get(ctx context.Context, path string, query url.Values) (reply, error) {
-	r, err := c.exchange(ctx, path, query, c.sign)
+func (s *Service) get(ctx context.Context, path string, query url.Values) (reply, error) {
+	r, err := s.exchange(ctx, path, query, s.sign)
 	if err == nil && r.status == http.StatusUnauthorized {
-		c.reportKey(r.status)
+		s.reportKey(r.status)
 	}
 	return r, err
 }
 
-func (c *client) exchange(ctx context.Context, path string, query url.Values, sign func(http.Header)) (reply, error) {
-	if err := c.standing.waiting(c.now()); err != nil {
+func (s *Service) exchange(ctx context.Context, path string, query url.Values, sign func(http.Header)) (reply, error) {
+	if err := s.pause.check(s.now()); err != nil {
 		return reply{}, err
 	}
-	target := c.base.JoinPath(path)
+	target := s.base.JoinPath(path)
 	target.RawQuery = query.Encode()
-	ctx = httptrace.WithClientTrace(ctx, c.freshRetry())
+	ctx = httptrace.WithClientTrace(ctx, s.freshRetry())
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
 		return reply{}, describe(err)
@@ -203,19 +209,22 @@ func (c *client) exchange(ctx context.Context, path string, query url.Values, si
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "plexus")
 	sign(req.Header)
-	resp, err := c.http.Do(req)
+	resp, err := s.http.Do(req)
 	if err != nil {
 		return reply{}, describe(err)
 	}
 	defer func() { _ = resp.Body.Close() }() // an unread rest ends the connection
 	if resp.StatusCode == http.StatusOK {
-		body, err := readBody(resp.Body)
+		body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+		if err == nil && len(body) > maxBody {
+			err = errTooLarge
+		}
 		if err != nil {
 			return reply{}, describe(err)
 		}
 		return reply{resp.StatusCode, body}, nil
 	}
-	c.standing.note(resp.StatusCode, resp.Header, c.now())
+	s.pause.note(resp.StatusCode, resp.Header, s.now())
 	// The status says enough, should its explanation be cut short.
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	return reply{resp.StatusCode, body}, nil
@@ -225,49 +234,43 @@ func (c *client) exchange(ctx context.Context, path string, query url.Values, si
 // connection broke before any byte of the answer. Without the other kept
 // connections, which the same restart has most likely killed, the retry is
 // dialled anew; and a new connection that breaks is not retried.
-func (c *client) freshRetry() *httptrace.ClientTrace {
+func (s *Service) freshRetry() *httptrace.ClientTrace {
 	attempts := 0 // the transport asks for connections one after the other
 	return &httptrace.ClientTrace{GetConn: func(string) {
 		if attempts++; attempts > 1 {
-			c.http.CloseIdleConnections()
+			s.http.CloseIdleConnections()
 		}
 	}}
 }
 
-func readBody(r io.Reader) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(r, maxBody+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(body) > maxBody {
-		return nil, errTooLarge
-	}
-	return body, nil
-}
-
 // reportKey writes the one loud line of this start. Errors of later searches
 // are the caller's to log.
-func (c *client) reportKey(status int) {
-	c.keyLine.Do(func() {
+func (s *Service) reportKey(status int) {
+	s.keyLine.Do(func() {
 		advice := "the service wants a key"
-		if c.keyed {
+		if s.keyed {
 			advice = "the service refuses the key"
 		}
-		c.log.Error("search does not work until the key is right",
-			"service", c.service, "setting", settingKey, "cause", advice, "status", status)
+		s.log.Error("search does not work until the key is right",
+			"service", s.name, "setting", settingKey, "cause", advice, "status", status)
 	})
 }
 
-// warm opens a connection ahead of the first search. The key is not sent.
-func (c *client) warm(ctx context.Context, path string) (reply, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+// Warm connects ahead of the first search, without the key and without using up
+// a query. An error wraps ports.ErrSearchUnavailable and means only that the
+// first search connects.
+func (s *Service) Warm(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	r, err := c.exchange(ctx, path, nil, func(http.Header) {})
-	if err != nil {
-		return reply{}, c.fault(err)
+	r, err := s.exchange(ctx, s.health, nil, func(http.Header) {})
+	if err == nil && s.healthy != nil {
+		err = s.healthy(r)
 	}
-	return r, nil
+	if err != nil {
+		return s.fault(err)
+	}
+	return nil
 }
 
-// close lets go of the kept connections.
-func (c *client) close() { c.http.CloseIdleConnections() }
+// Close lets go of kept connections; searches that run are not touched.
+func (s *Service) Close() { s.http.CloseIdleConnections() }
