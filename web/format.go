@@ -9,17 +9,17 @@ import (
 )
 
 // to gives the address of a path below the session's prefix.
-func (f Frame) to(format string, args ...any) templ.SafeURL {
+func (f Layout) to(format string, args ...any) templ.SafeURL {
 	return templ.SafeURL(f.Base + fmt.Sprintf(format, args...))
 }
 
 // exact is the moment in full, in the location of f.Now.
-func (f Frame) exact(t time.Time) string {
+func (f Layout) exact(t time.Time) string {
 	return t.In(f.Now.Location()).Format("Monday, 2 January 2006, 15:04:05 MST")
 }
 
 // ago says how long before f.Now t was, in words.
-func (f Frame) ago(t time.Time) string {
+func (f Layout) ago(t time.Time) string {
 	w := f.T
 	switch d := f.Now.Sub(t); {
 	case d < -time.Minute:
@@ -36,10 +36,10 @@ func (f Frame) ago(t time.Time) string {
 	return f.day(t)
 }
 
-func (f Frame) day(t time.Time) string { return t.In(f.Now.Location()).Format("2 Jan 2006") }
+func (f Layout) day(t time.Time) string { return t.In(f.Now.Location()).Format("2 Jan 2006") }
 
 // lasting gives a length of time with at most two units.
-func (f Frame) lasting(d time.Duration) string {
+func (f Layout) lasting(d time.Duration) string {
 	days, hours := int(d/(24*time.Hour)), int(d/time.Hour)%24
 	minutes := int(d/time.Minute) % 60
 	switch {
@@ -88,7 +88,7 @@ func quick(d time.Duration) string {
 }
 
 // browser names the kind of extension that an origin belongs to.
-func (f Frame) browser(origin string) string {
+func (f Layout) browser(origin string) string {
 	switch scheme, _, _ := strings.Cut(origin, "://"); scheme {
 	case "chrome-extension":
 		return f.T.Chromium
@@ -101,7 +101,7 @@ func (f Frame) browser(origin string) string {
 }
 
 // cause gives a refusal's short title.
-func (f Frame) cause(r Refusal) string {
+func (f Layout) cause(r Refusal) string {
 	if title, ok := f.T.Causes[r.Cause]; ok {
 		return title
 	}
@@ -109,7 +109,7 @@ func (f Frame) cause(r Refusal) string {
 }
 
 // advice says what to do about a refusal, on this page where that is possible.
-func (f Frame) advice(r Refusal) string {
+func (f Layout) advice(r Refusal) string {
 	if own, ok := f.T.Advice[r.Cause]; ok {
 		return own
 	}
@@ -117,7 +117,7 @@ func (f Frame) advice(r Refusal) string {
 }
 
 // peer names who was refused.
-func (f Frame) peer(r Refusal) string {
+func (f Layout) peer(r Refusal) string {
 	if r.Peer == "" {
 		return f.T.AnyTool
 	}
@@ -125,7 +125,7 @@ func (f Frame) peer(r Refusal) string {
 }
 
 // redeem says why a phone was refused, and when it may try again where it has to wait.
-func (f Frame) redeem(r RedeemRefusal) string {
+func (f Layout) redeem(r RedeemRefusal) string {
 	said := f.T.Redeems[r.Cause]
 	if r.Cause != RedeemTooMany {
 		return said
@@ -140,7 +140,7 @@ func (f Frame) redeem(r RedeemRefusal) string {
 }
 
 // stateWord names an extension's state, and leadOf says what it means.
-func (f Frame) stateWord(s ExtensionState) string {
+func (f Layout) stateWord(s ExtensionState) string {
 	switch s {
 	case ExtensionWaiting:
 		return f.T.StateWaiting
@@ -154,7 +154,7 @@ func (f Frame) stateWord(s ExtensionState) string {
 	return string(s)
 }
 
-func (f Frame) leadOf(s ExtensionState) string {
+func (f Layout) leadOf(s ExtensionState) string {
 	switch s {
 	case ExtensionWaiting:
 		return f.T.LeadWaiting

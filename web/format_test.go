@@ -9,7 +9,7 @@ import (
 
 func TestAgo(t *testing.T) {
 	now := time.Date(2026, time.November, 30, 9, 30, 0, 0, time.UTC)
-	f := Frame{T: English(), Now: now}
+	f := Layout{T: English(), Now: now}
 	for before, want := range map[time.Duration]string{
 		-2 * time.Minute:              "later",
 		-30 * time.Second:             "just now",
@@ -31,7 +31,7 @@ func TestAgo(t *testing.T) {
 }
 
 func TestFigures(t *testing.T) {
-	f := Frame{T: English()}
+	f := Layout{T: English()}
 	for got, want := range map[string]string{
 		f.lasting(-time.Second):                 "0 s",
 		f.lasting(59 * time.Second):             "59 s",

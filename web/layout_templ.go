@@ -148,7 +148,7 @@ func document(t Words, title string, reload int) templ.Component {
 }
 
 // page is a page of a session: navigation, then what happened last, then content.
-func page(f Frame, title string) templ.Component {
+func page(f Layout, title string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -401,7 +401,7 @@ func page(f Frame, title string) templ.Component {
 	})
 }
 
-func tab(f Frame, place Place, name string, count int) templ.Component {
+func tab(f Layout, place Place, name string, count int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -507,7 +507,7 @@ func tab(f Frame, place Place, name string, count int) templ.Component {
 }
 
 // when shows a moment as a distance, with the exact one on hover.
-func when(f Frame, at time.Time) templ.Component {
+func when(f Layout, at time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -572,7 +572,7 @@ func when(f Frame, at time.Time) templ.Component {
 }
 
 // act is a form with one button that changes something.
-func act(f Frame, class, label, path string) templ.Component {
+func act(f Layout, class, label, path string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

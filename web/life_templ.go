@@ -15,7 +15,7 @@ import (
 )
 
 // listFrame is a page of the lists, with the way from one to the other.
-func listFrame(f Frame, l List) templ.Component {
+func listFrame(f Layout, l List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -149,7 +149,7 @@ func listFrame(f Frame, l List) templ.Component {
 }
 
 // ListPage shows one of the lists.
-func ListPage(f Frame, v Lists) templ.Component {
+func ListPage(f Layout, v Lists) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -360,7 +360,7 @@ func ListPage(f Frame, v Lists) templ.Component {
 	})
 }
 
-func item(f Frame, l List, i Item) templ.Component {
+func item(f Layout, l List, i Item) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -701,7 +701,7 @@ func item(f Frame, l List, i Item) templ.Component {
 }
 
 // verbs are what can be done to an entry with one press.
-func verbs(f Frame, l List, i Item) templ.Component {
+func verbs(f Layout, l List, i Item) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -761,7 +761,7 @@ func verbs(f Frame, l List, i Item) templ.Component {
 	})
 }
 
-func become(f Frame, l List, i Item, label, status string) templ.Component {
+func become(f Layout, l List, i Item, label, status string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -786,7 +786,7 @@ func become(f Frame, l List, i Item, label, status string) templ.Component {
 	})
 }
 
-func convert(f Frame, i Item, label, target string) templ.Component {
+func convert(f Layout, i Item, label, target string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -812,7 +812,7 @@ func convert(f Frame, i Item, label, target string) templ.Component {
 }
 
 // press is one button about one entry; its name is unique on the page.
-func press(f Frame, i Item, label, path, field, value string) templ.Component {
+func press(f Layout, i Item, label, path, field, value string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -916,7 +916,7 @@ func press(f Frame, i Item, label, path, field, value string) templ.Component {
 }
 
 // EditPage is the form for one entry.
-func EditPage(f Frame, v Edit) templ.Component {
+func EditPage(f Layout, v Edit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1420,7 +1420,7 @@ func EditPage(f Frame, v Edit) templ.Component {
 }
 
 // AboutPage is what the owner tells of themselves.
-func AboutPage(f Frame, v About) templ.Component {
+func AboutPage(f Layout, v About) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // DevicesPage lists paired phones and the names they may come in under.
-func DevicesPage(f Frame, v Devices) templ.Component {
+func DevicesPage(f Layout, v Devices) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -190,7 +190,7 @@ func DevicesPage(f Frame, v Devices) templ.Component {
 	})
 }
 
-func device(f Frame, d Device) templ.Component {
+func device(f Layout, d Device) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -386,7 +386,7 @@ func device(f Frame, d Device) templ.Component {
 	})
 }
 
-func hosts(f Frame, list []AcceptedHost) templ.Component {
+func hosts(f Layout, list []AcceptedHost) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -541,7 +541,7 @@ func hosts(f Frame, list []AcceptedHost) templ.Component {
 }
 
 // ExtensionsPage lists extensions.
-func ExtensionsPage(f Frame, v Extensions) templ.Component {
+func ExtensionsPage(f Layout, v Extensions) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -635,7 +635,7 @@ func ExtensionsPage(f Frame, v Extensions) templ.Component {
 	})
 }
 
-func extension(f Frame, e Extension) templ.Component {
+func extension(f Layout, e Extension) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -880,7 +880,7 @@ func extension(f Frame, e Extension) templ.Component {
 	})
 }
 
-func stateBadge(f Frame, s ExtensionState) templ.Component {
+func stateBadge(f Layout, s ExtensionState) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -955,7 +955,7 @@ func stateBadge(f Frame, s ExtensionState) templ.Component {
 }
 
 // decide is one button about one extension; its name is unique on the page.
-func decide(f Frame, e Extension, class, label, verb string) templ.Component {
+func decide(f Layout, e Extension, class, label, verb string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1086,7 +1086,7 @@ func decide(f Frame, e Extension, class, label, verb string) templ.Component {
 }
 
 // RefusedPage lists refused attempts.
-func RefusedPage(f Frame, v Refusals) templ.Component {
+func RefusedPage(f Layout, v Refusals) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1312,7 +1312,7 @@ func withCommands(text string) templ.Component {
 }
 
 // SessionsPage lists the browsers that are signed in.
-func SessionsPage(f Frame, v Sessions) templ.Component {
+func SessionsPage(f Layout, v Sessions) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1527,7 +1527,7 @@ func SessionsPage(f Frame, v Sessions) templ.Component {
 }
 
 // ConfirmPage asks before something that cannot be undone.
-func ConfirmPage(f Frame, v Confirm) templ.Component {
+func ConfirmPage(f Layout, v Confirm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1631,7 +1631,7 @@ func ConfirmPage(f Frame, v Confirm) templ.Component {
 }
 
 // FaultPage says that there is nothing here, or that something failed.
-func FaultPage(f Frame, title, lead string) templ.Component {
+func FaultPage(f Layout, title, lead string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

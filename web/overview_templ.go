@@ -16,7 +16,7 @@ import (
 
 // OverviewPage is the first page: who waits, what answers, who is connected, how
 // fast it is.
-func OverviewPage(f Frame, v Overview) templ.Component {
+func OverviewPage(f Layout, v Overview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -180,7 +180,7 @@ func OverviewPage(f Frame, v Overview) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, r := range v.Knocking {
+			for _, r := range v.Refusals {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<div class=\"row\"><div class=\"grow\"><p class=\"strong\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -220,7 +220,7 @@ func OverviewPage(f Frame, v Overview) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if len(v.Knocking) == 0 {
+			if len(v.Refusals) == 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<div class=\"row\"><p class=\"soft\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -359,7 +359,7 @@ func OverviewPage(f Frame, v Overview) templ.Component {
 }
 
 // kept says how much there is, and leads to it.
-func kept(f Frame, v Overview) templ.Component {
+func kept(f Layout, v Overview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -572,7 +572,7 @@ func fact(name, value string) templ.Component {
 	})
 }
 
-func steps(f Frame, s Steps) templ.Component {
+func steps(f Layout, s Steps) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -622,7 +622,7 @@ func steps(f Frame, s Steps) templ.Component {
 	})
 }
 
-func step(f Frame, done bool, open, closed, lead string, place Place, name string) templ.Component {
+func step(f Layout, done bool, open, closed, lead string, place Place, name string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -745,7 +745,7 @@ func step(f Frame, done bool, open, closed, lead string, place Place, name strin
 	})
 }
 
-func tick(f Frame, done bool) templ.Component {
+func tick(f Layout, done bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -803,7 +803,7 @@ func tick(f Frame, done bool) templ.Component {
 	})
 }
 
-func atTheDoor(f Frame, waiting []Extension) templ.Component {
+func atTheDoor(f Layout, waiting []Extension) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -877,7 +877,7 @@ func atTheDoor(f Frame, waiting []Extension) templ.Component {
 	})
 }
 
-func searchRow(f Frame, v Overview) templ.Component {
+func searchRow(f Layout, v Overview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1011,7 +1011,7 @@ func searchRow(f Frame, v Overview) templ.Component {
 	})
 }
 
-func modelRow(f Frame, v Overview) templ.Component {
+func modelRow(f Layout, v Overview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1285,7 +1285,7 @@ func service(s Service) templ.Component {
 	})
 }
 
-func trouble(f Frame, s Service) templ.Component {
+func trouble(f Layout, s Service) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1386,7 +1386,7 @@ func trouble(f Frame, s Service) templ.Component {
 	})
 }
 
-func lamp(f Frame, r Reach) templ.Component {
+func lamp(f Layout, r Reach) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1481,7 +1481,7 @@ func lamp(f Frame, r Reach) templ.Component {
 	})
 }
 
-func dictationRow(f Frame, v Overview) templ.Component {
+func dictationRow(f Layout, v Overview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1629,7 +1629,7 @@ func dictationRow(f Frame, v Overview) templ.Component {
 	})
 }
 
-func memoryRow(f Frame, i Index) templ.Component {
+func memoryRow(f Layout, i Index) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1708,7 +1708,7 @@ func memoryRow(f Frame, i Index) templ.Component {
 	})
 }
 
-func addressRow(f Frame, v Overview) templ.Component {
+func addressRow(f Layout, v Overview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1880,7 +1880,7 @@ func addressRow(f Frame, v Overview) templ.Component {
 	})
 }
 
-func connected(f Frame, v Overview) templ.Component {
+func connected(f Layout, v Overview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -2005,7 +2005,7 @@ func connected(f Frame, v Overview) templ.Component {
 	})
 }
 
-func work(f Frame, v Overview) templ.Component {
+func work(f Layout, v Overview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -2094,7 +2094,7 @@ func work(f Frame, v Overview) templ.Component {
 	})
 }
 
-func bars(f Frame, c chart) templ.Component {
+func bars(f Layout, c chart) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -2171,7 +2171,7 @@ func bars(f Frame, c chart) templ.Component {
 	})
 }
 
-func speed(f Frame, name string, l Latency) templ.Component {
+func speed(f Layout, name string, l Latency) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

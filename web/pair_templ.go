@@ -15,7 +15,7 @@ import (
 )
 
 // PairPage is where a pairing starts.
-func PairPage(f Frame, v PairStart) templ.Component {
+func PairPage(f Layout, v PairStart) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -162,7 +162,7 @@ func PairPage(f Frame, v PairStart) templ.Component {
 	})
 }
 
-func knownAddress(f Frame, v PairStart) templ.Component {
+func knownAddress(f Layout, v PairStart) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -406,7 +406,7 @@ func knownAddress(f Frame, v PairStart) templ.Component {
 	})
 }
 
-func noAddress(f Frame, v PairStart) templ.Component {
+func noAddress(f Layout, v PairStart) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -608,7 +608,7 @@ func noAddress(f Frame, v PairStart) templ.Component {
 	})
 }
 
-func typed(f Frame, v PairStart) templ.Component {
+func typed(f Layout, v PairStart) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -744,7 +744,7 @@ func typed(f Frame, v PairStart) templ.Component {
 }
 
 // pause is the switch that turns all phones away.
-func pause(f Frame, paused bool) templ.Component {
+func pause(f Layout, paused bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -848,7 +848,7 @@ func pause(f Frame, paused bool) templ.Component {
 }
 
 // InvitationPage shows one code and what becomes of it.
-func InvitationPage(f Frame, v Invitation) templ.Component {
+func InvitationPage(f Layout, v Invitation) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -935,7 +935,7 @@ func InvitationPage(f Frame, v Invitation) templ.Component {
 	})
 }
 
-func waitingCode(f Frame, v Invitation) templ.Component {
+func waitingCode(f Layout, v Invitation) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1209,7 +1209,7 @@ func waitingCode(f Frame, v Invitation) templ.Component {
 }
 
 // refusedPhone stands below the code, so that the code does not move while it is scanned.
-func refusedPhone(f Frame, r RedeemRefusal) templ.Component {
+func refusedPhone(f Layout, r RedeemRefusal) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1291,7 +1291,7 @@ func refusedPhone(f Frame, r RedeemRefusal) templ.Component {
 	})
 }
 
-func legacy(f Frame, v Invitation) templ.Component {
+func legacy(f Layout, v Invitation) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1423,7 +1423,7 @@ func legacy(f Frame, v Invitation) templ.Component {
 }
 
 // code draws a QR code in whole pixels, black on white in every colour scheme.
-func code(f Frame, q QRCode) templ.Component {
+func code(f Layout, q QRCode) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1527,7 +1527,7 @@ func code(f Frame, q QRCode) templ.Component {
 }
 
 // outcome tells how it ended; soon says that more is to come.
-func outcome(f Frame, title, lead string, done, soon bool) templ.Component {
+func outcome(f Layout, title, lead string, done, soon bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1646,7 +1646,7 @@ func outcome(f Frame, title, lead string, done, soon bool) templ.Component {
 	})
 }
 
-func redeemedLead(f Frame, v Invitation) string {
+func redeemedLead(f Layout, v Invitation) string {
 	if v.Connected {
 		return f.T.CodeConnected
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Places of the personal host. They are there with Frame.Personal only.
+// Places of the personal host. They are there with Layout.Personal only.
 const (
 	ConversationsPlace Place = "conversations"
 	ListsPlace         Place = "lists"
@@ -46,11 +46,11 @@ type Conversation struct {
 	Updated time.Time
 }
 
-// Path is the conversation's page below Frame.Base.
-func (c Conversation) Path() string { return TalkPath(c.ID) }
+// Path is the conversation's page below Layout.Base.
+func (c Conversation) Path() string { return ConversationPath(c.ID) }
 
-// TalkPath is the page of the conversation with that ID, below Frame.Base.
-func TalkPath(id string) string { return string(ConversationsPlace) + "/" + url.PathEscape(id) }
+// ConversationPath is the page of the conversation with that ID, below Layout.Base.
+func ConversationPath(id string) string { return string(ConversationsPlace) + "/" + url.PathEscape(id) }
 
 // Input says what can be written and said to the host (decision K10).
 type Input string
@@ -83,7 +83,7 @@ type Conversations struct {
 // Found is one message that a search has found.
 type Found struct {
 	Conversation Conversation
-	Said         Role
+	Role         Role
 	At           time.Time
 	Before       string // the words around
 	Match        string
@@ -113,14 +113,14 @@ const (
 // Message is one utterance.
 type Message struct {
 	Seq   int64 // rises with time
-	Said  Role
+	Role  Role
 	Text  string // with its line breaks
 	At    time.Time
 	State MessageState
 }
 
-// Talk is the page of one conversation.
-type Talk struct {
+// ConversationView is the page of one conversation.
+type ConversationView struct {
 	Conversation Conversation
 	Messages     []Message // oldest first
 	Older        bool      // there are older ones than the first
@@ -142,7 +142,7 @@ const (
 	AboutMe List = "about"
 )
 
-// path is the list's page below Frame.Base.
+// path is the list's page below Layout.Base.
 func (l List) path() string {
 	if l == Todos {
 		return string(ListsPlace)
@@ -207,10 +207,10 @@ type About struct {
 }
 
 // kind names a conversation's kind.
-func (f Frame) kind(k ConversationKind) string { return f.T.Kinds[k] }
+func (f Layout) kind(k ConversationKind) string { return f.T.Kinds[k] }
 
 // said names the speaker.
-func (f Frame) said(r Role) string {
+func (f Layout) said(r Role) string {
 	if r == Owner {
 		return f.T.You
 	}
@@ -218,7 +218,7 @@ func (f Frame) said(r Role) string {
 }
 
 // status names an entry's status.
-func (f Frame) status(s string) string {
+func (f Layout) status(s string) string {
 	if name, ok := f.T.Statuses[s]; ok {
 		return name
 	}
@@ -226,12 +226,12 @@ func (f Frame) status(s string) string {
 }
 
 // span says which of how many are shown.
-func (f Frame) span(v Conversations) string {
+func (f Layout) span(v Conversations) string {
 	return fmt.Sprintf(f.T.Span, v.From+1, min(v.From+v.Size, v.Total), v.Total)
 }
 
 // Heading gives the title of a conversation, also where it has none.
-func (f Frame) Heading(c Conversation) string {
+func (f Layout) Heading(c Conversation) string {
 	if strings.TrimSpace(c.Title) == "" {
 		return f.kind(c.Kind)
 	}
@@ -239,15 +239,15 @@ func (f Frame) Heading(c Conversation) string {
 }
 
 // progress says how many of a goal's to-dos are done.
-func (f Frame) progress(i Item) string { return fmt.Sprintf(f.T.Progress, i.Done, i.Total) }
+func (f Layout) progress(i Item) string { return fmt.Sprintf(f.T.Progress, i.Done, i.Total) }
 
 // listName names a list.
-func (f Frame) listName(l List) string { return f.T.ListNames[l] }
+func (f Layout) listName(l List) string { return f.T.ListNames[l] }
 
 func number(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // due reads a due date for people; it is shown as it is when it is none.
-func (f Frame) due(date string) string {
+func (f Layout) due(date string) string {
 	day, err := time.ParseInLocation(time.DateOnly, date, f.Now.Location())
 	if err != nil {
 		return date

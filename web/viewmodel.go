@@ -11,7 +11,7 @@ import "time"
 type Place string
 
 // The places, in the order of the navigation. Their values are their paths below
-// Frame.Base.
+// Layout.Base.
 const (
 	OverviewPlace   Place = ""
 	PairPlace       Place = "pair"
@@ -21,8 +21,8 @@ const (
 	SessionsPlace   Place = "sessions"
 )
 
-// Frame is what every page of a session has around its content.
-type Frame struct {
+// Layout is what every page of a session has around its content.
+type Layout struct {
 	T        Words
 	Base     string // the session's prefix, "/s/<32 hex>/"
 	Here     Place
@@ -70,7 +70,7 @@ type Overview struct {
 	Kept *Kept // nil without a personal host
 
 	Waiting  []Extension
-	Knocking []Refusal // the latest refused attempts, newest first
+	Refusals []Refusal // the latest refused attempts, newest first
 }
 
 // Steps are what a new owner does first.
@@ -272,6 +272,6 @@ type Session struct {
 // Confirm asks before something that cannot be undone.
 type Confirm struct {
 	Title, Lead, Button string
-	Action              string // path below Frame.Base that is posted to
+	Action              string // path below Layout.Base that is posted to
 	Back                Place
 }

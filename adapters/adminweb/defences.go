@@ -1,66 +1,67 @@
 package adminweb
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/http"
 	"runtime/debug"
-	"slices"
 	"strings"
+	"sync"
 
+	"github.com/go-chi/chi/v5"
+
+	"plexus/adapters/httpguard"
 	"plexus/domain/admission"
+	"plexus/domain/secret"
 	"plexus/domain/usecases/recovery"
+	"plexus/ports"
 	"plexus/web"
 )
 
-// defence is one link of the chain. Each is there for an attack that the others
-// let through; attack_test.go shows it.
-type defence struct {
-	name string
-	wrap func(next http.Handler) http.Handler
-}
+const (
+	apiRoot = "/api/"
+	scheme  = "Bearer "
+)
 
-// defences in the order in which a request meets them.
-func (s *Site) defences() []defence {
-	return []defence{
-		{"panic", s.guardPanic},
-		{"host", s.guardHost},
-		{"proxy", s.guardProxy},
-		{"peer", s.guardPeer},
-		{"origin", s.guardOrigin},
-		{"cross-origin", s.guardCrossOrigin},
-		{"headers", s.denyByDefault},
-		{"token", s.guardToken},
-		{"session", s.guardSession},
+// defences in the order in which a request meets them. Each is there for an attack
+// that the others let through; attack_test.go shows it. They stand before the
+// router, so that they judge what has no route too.
+func (s *Server) defences() chi.Middlewares {
+	return chi.Middlewares{
+		s.recoverPanics,
+		s.checkHost,
+		s.refuseProxies,
+		s.checkPeer,
+		s.checkOrigin,
+		s.checkCrossOrigin,
+		setHeaders,
+		s.checkToken,
+		s.checkSession,
 	}
-}
-
-// protect puts every defence before inner but those that a test leaves out.
-func (s *Site) protect(inner http.Handler, without ...string) http.Handler {
-	for _, d := range slices.Backward(s.defences()) {
-		if !slices.Contains(without, d.name) {
-			inner = d.wrap(inner)
-		}
-	}
-	return inner
 }
 
 // refuse answers all refusals alike; the owner's list and the log say which it was.
-func (s *Site) refuse(w http.ResponseWriter, r *http.Request, cause admission.Cause) {
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, cause admission.Cause) {
 	s.Extensions.Refuse(cause, strings.Join(r.Header["Origin"], " "))
-	plainly(w, http.StatusForbidden, "forbidden\n")
+	writeText(w, http.StatusForbidden, "forbidden\n")
 }
 
-func plainly(w http.ResponseWriter, status int, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text)) // a peer that has left
+// limitRequests bounds the requests under way.
+func (s *Server) limitRequests(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+			next.ServeHTTP(w, r)
+		default:
+			writeText(w, http.StatusServiceUnavailable, "busy\n")
+		}
+	})
 }
 
-// guardPanic keeps a fault of one page from ending the process's other work.
-func (s *Site) guardPanic(next http.Handler) http.Handler {
+// recoverPanics keeps a fault of one page from ending the process's other work.
+func (s *Server) recoverPanics(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			caught := recover()
@@ -71,31 +72,17 @@ func (s *Site) guardPanic(next http.Handler) http.Handler {
 				return
 			}
 			s.Log.Error("the owner's page panicked", "method", r.Method, "panic", recovery.Describe(caught), "stack", string(debug.Stack()))
-			plainly(w, http.StatusInternalServerError, "internal error\n")
+			writeText(w, http.StatusInternalServerError, "internal error\n")
 		}()
 		next.ServeHTTP(w, r)
 	})
 }
 
-// guardLoad bounds the requests under way. It is no defence against pages, so it
-// stands before them all.
-func (s *Site) guardLoad(next http.Handler) http.Handler {
+// checkHost lets nobody in who calls this machine by a name that a stranger's DNS
+// can point at it.
+func (s *Server) checkHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case s.places <- struct{}{}:
-			defer func() { <-s.places }()
-			next.ServeHTTP(w, r)
-		default:
-			plainly(w, http.StatusServiceUnavailable, "busy\n")
-		}
-	})
-}
-
-// guardHost lets nobody in who calls this machine by a name that a stranger's
-// DNS can point at it.
-func (s *Site) guardHost(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if rule := s.hosts.Load(); rule == nil || !rule.allows(r.Host) {
+		if !s.hosts.Load().AllowsExactly(r.Host) {
 			s.refuse(w, r, admission.WrongHost)
 			return
 		}
@@ -103,43 +90,68 @@ func (s *Site) guardHost(next http.Handler) http.Handler {
 	})
 }
 
-// hostRule is the names of this listener: its literal address, and localhost,
-// each with the bound port, which may be absent where it is 80.
-type hostRule struct{ names []string }
-
-func newHostRule(addr net.Addr) *hostRule {
-	host, port, err := net.SplitHostPort(addr.String())
-	if err != nil {
-		return &hostRule{}
-	}
-	rule := &hostRule{names: []string{net.JoinHostPort(host, port), net.JoinHostPort("localhost", port)}}
-	if port == "80" {
-		rule.names = append(rule.names, host, "localhost")
-	}
-	return rule
-}
-
-func (h *hostRule) allows(host string) bool { return slices.Contains(h.names, host) }
-
-// guardProxy: what comes through a proxy comes from another machine.
-func (s *Site) guardProxy(next http.Handler) http.Handler {
+// refuseProxies: what comes through a proxy comes from another machine.
+func (s *Server) refuseProxies(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for name := range r.Header {
-			if name == "Forwarded" || name == "Via" || strings.HasPrefix(name, "X-Forwarded-") || strings.HasPrefix(name, "Tailscale-") {
-				s.refuse(w, r, admission.Proxied)
-				return
-			}
+		if httpguard.Proxied(r.Header) {
+			s.refuse(w, r, admission.Proxied)
+			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// guardOrigin keeps out what runs in the owner's browser and is not this page:
-// other sites, and extensions, which may fetch from any host that their manifest
-// names. It comes after guardHost, so that r.Host is one of ours.
-func (s *Site) guardOrigin(next http.Handler) http.Handler {
+// peer is who is at the other end of a connection, found out at its first
+// request and kept for the others.
+type peer struct {
+	conn net.Conn
+	once sync.Once
+	ours bool
+}
+
+type peerKey struct{}
+
+// withPeer is an http.Server.ConnContext.
+func withPeer(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, peerKey{}, &peer{conn: conn})
+}
+
+// checkPeer keeps the other accounts of this machine out, where the system tells
+// whose a connection is. One of them may have had this port while the host was
+// stopped, and with it the cookie of a page that was left open. Not being able to
+// tell is a no.
+func (s *Server) checkPeer(next http.Handler) http.Handler {
+	if s.PeerIsOurs == nil {
+		return next
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !fromHere(r) || s.forAPI(r) && browserMade(r) {
+		p, ok := r.Context().Value(peerKey{}).(*peer)
+		if ok {
+			p.once.Do(func() {
+				var err error
+				if p.ours, err = s.PeerIsOurs(p.conn); err != nil {
+					p.ours = false
+					s.Log.Debug("the account of a connection could not be found out", "error", err)
+				}
+			})
+		}
+		if !ok || !p.ours {
+			s.refuse(w, r, admission.ForeignUser)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// checkOrigin keeps out what runs in the owner's browser and is not this page:
+// other sites, and extensions, which may fetch from any host that their manifest
+// names. It comes after checkHost, so that r.Host is one of ours. The API is for
+// commands, so nothing of a browser's may be on a request for it; an extension may
+// set Authorization, but not take these away.
+func (s *Server) checkOrigin(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		byBrowser := len(r.Header["Origin"]) > 0 || len(r.Header["Cookie"]) > 0 || hasFetchMetadata(r)
+		if !sameOrigin(r) || s.forAPI(r) && byBrowser {
 			s.refuse(w, r, admission.WebOrigin)
 			return
 		}
@@ -147,10 +159,11 @@ func (s *Site) guardOrigin(next http.Handler) http.Handler {
 	})
 }
 
-func fromHere(r *http.Request) bool {
-	origins := r.Header["Origin"]
-	if len(origins) > 0 {
-		return len(origins) == 1 && origins[0] == "http://"+r.Host
+// sameOrigin judges by Origin, and where there is none by Fetch Metadata. A program
+// that sends neither may read.
+func sameOrigin(r *http.Request) bool {
+	if len(r.Header["Origin"]) > 0 {
+		return httpguard.SameOrigin(r)
 	}
 	site, mode := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Sec-Fetch-Mode")
 	switch {
@@ -159,11 +172,11 @@ func fromHere(r *http.Request) bool {
 	case strings.HasPrefix(r.URL.Path, sessionRoot) && strings.HasSuffix(r.URL.Path, "/events"):
 		return site == "same-origin"
 	}
-	return site == "same-origin" || mode == "navigate" || !fetchesTold(r)
+	return site == "same-origin" || mode == "navigate" || !hasFetchMetadata(r)
 }
 
-// fetchesTold reports whether a browser said anything about the kind of request.
-func fetchesTold(r *http.Request) bool {
+// hasFetchMetadata reports whether a browser said anything about the kind of request.
+func hasFetchMetadata(r *http.Request) bool {
 	for name := range r.Header {
 		if strings.HasPrefix(name, "Sec-Fetch-") {
 			return true
@@ -172,18 +185,18 @@ func fetchesTold(r *http.Request) bool {
 	return false
 }
 
-// guardCrossOrigin refuses changes that another page started, whatever guardOrigin
+// checkCrossOrigin refuses changes that another page started, whatever checkOrigin
 // thinks of navigations.
-func (s *Site) guardCrossOrigin(next http.Handler) http.Handler {
+func (s *Server) checkCrossOrigin(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, admission.WebOrigin) }))
 	return protection.Handler(next)
 }
 
-// denyByDefault: nothing is kept, framed, guessed or loaded from elsewhere.
+// setHeaders: nothing is kept, framed, guessed or loaded from elsewhere.
 // Referrer-Policy must not be no-referrer, under which browsers send Origin: null
 // with forms.
-func (s *Site) denyByDefault(next http.Handler) http.Handler {
+func setHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", web.ContentSecurityPolicy)
@@ -194,5 +207,65 @@ func (s *Site) denyByDefault(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		next.ServeHTTP(w, r)
+	})
+}
+
+// forAPI reports whether a request is for the API that there is.
+func (s *Server) forAPI(r *http.Request) bool {
+	return s.API != nil && strings.HasPrefix(r.URL.Path, apiRoot)
+}
+
+// checkToken lets nobody to the API without the master token. What was wrong with
+// a request, the answer does not say. It compares hashes, which takes the same time
+// whatever was brought.
+func (s *Server) checkToken(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.forAPI(r) {
+			values := r.Header["Authorization"]
+			token, ok := strings.CutPrefix(strings.Join(values, ""), scheme)
+			if len(values) != 1 || !ok || !secret.New(token).Hash().Equal(s.Master) {
+				s.Extensions.Refuse(admission.NoMaster, "")
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// commands hands requests for the API on. It may have a router of its own, which
+// must not go on where this one is.
+func (s *Server) commands() http.Handler {
+	return http.StripPrefix(strings.TrimSuffix(apiRoot, "/"), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.API.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, nil)))
+	}))
+}
+
+type sessionKey struct{}
+
+// sessionOf gives the session that checkSession found.
+func sessionOf(r *http.Request) ports.PageSession {
+	found, _ := r.Context().Value(sessionKey{}).(ports.PageSession)
+	return found
+}
+
+// checkSession shows pages of a session to its browser alone. Everybody else
+// learns how to sign in, and not whether there is such a session.
+func (s *Server) checkSession(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		prefix, ok := ofSession(r.URL.Path)
+		if !ok {
+			next.ServeHTTP(w, r)
+			return
+		}
+		found, err := s.findSession(r, prefix)
+		switch {
+		case err == nil:
+			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), sessionKey{}, found)))
+		case errors.Is(err, ports.ErrPageSessionUnknown):
+			s.render(w, r, http.StatusUnauthorized, web.SignInPage(web.SignIn{T: s.Words, Problem: s.Words.SignInEnded}))
+		default:
+			s.fail(w, r, err)
+		}
 	})
 }

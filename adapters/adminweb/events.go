@@ -10,6 +10,16 @@ import (
 	"plexus/ports"
 )
 
+// Desktop serves the page as a client of the personal host: *desktopws.Server.
+type Desktop interface {
+	// Serve answers one request that has passed the defences. over waits until the
+	// session that it belongs to has ended; it returns false when ctx ends first.
+	Serve(w http.ResponseWriter, r *http.Request, over func(ctx context.Context) bool)
+	// Shutdown refuses new sockets, ends the others with 1001 and waits for them, or
+	// for ctx.
+	Shutdown(ctx context.Context) error
+}
+
 const (
 	// streamBeat is how often a stream says that it lives and looks whether its
 	// session does.
@@ -19,48 +29,48 @@ const (
 )
 
 // events tells a page when to fetch itself again. It says nothing else, so what
-// a page shows is drawn in one place alone. It ends with its session.
-func (s *Site) events(w http.ResponseWriter, r *http.Request) {
+// a page shows is made in one place alone. It ends with its session.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	select {
 	case s.streams <- struct{}{}:
 		defer func() { <-s.streams }()
 	default:
-		plainly(w, http.StatusServiceUnavailable, "busy\n")
+		writeText(w, http.StatusServiceUnavailable, "busy\n")
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	control := http.NewResponseController(w)
 	prefix := prefixOf(r)
 	next := s.changes.Wait()
-	for say := ": here\n\n"; ; {
+	for event := ": here\n\n"; ; {
 		if _, err := s.findSession(r, prefix); err != nil {
 			if !errors.Is(err, ports.ErrPageSessionUnknown) && r.Context().Err() == nil {
 				s.Log.Error("a page's stream ended", "error", err)
 			}
 			return
 		}
-		if tell(w, control, say) != nil {
+		if writeEvent(w, control, event) != nil {
 			return // the browser has left
 		}
 		changed, ok := s.await(r, next)
 		if !ok {
 			return
 		}
-		if say = ": here\n\n"; changed {
-			say, next = "data: changed\n\n", s.changes.Wait()
+		if event = ": here\n\n"; changed {
+			event, next = "data: changed\n\n", s.changes.Wait()
 		}
 	}
 }
 
 // desktop hands an upgrade on, with a way to learn that its session has ended.
-func (s *Site) desktop(w http.ResponseWriter, r *http.Request) {
+func (s *Server) desktop(w http.ResponseWriter, r *http.Request) {
 	prefix := prefixOf(r)
 	s.Desktop.Serve(w, r, func(ctx context.Context) bool { return s.over(r.WithContext(ctx), prefix) })
 }
 
 // over waits until the session of r is gone. A session that cannot be looked up
 // counts as gone: the page connects again.
-func (s *Site) over(r *http.Request, prefix string) bool {
+func (s *Server) over(r *http.Request, prefix string) bool {
 	for {
 		next := s.changes.Wait()
 		_, err := s.findSession(r, prefix)
@@ -79,9 +89,9 @@ func (s *Site) over(r *http.Request, prefix string) bool {
 	}
 }
 
-// tell writes at once, within the limit of one event: the listener's limit is for
+// writeEvent writes at once, within the limit of one event: the listener's limit is for
 // whole pages.
-func tell(w io.Writer, control *http.ResponseController, event string) error {
+func writeEvent(w io.Writer, control *http.ResponseController, event string) error {
 	if err := control.SetWriteDeadline(time.Now().Add(writeLimit)); err != nil {
 		return err
 	}
@@ -92,7 +102,7 @@ func tell(w io.Writer, control *http.ResponseController, event string) error {
 }
 
 // await waits for a change or the next beat; ok is false when the stream has to end.
-func (s *Site) await(r *http.Request, next <-chan struct{}) (changed, ok bool) {
+func (s *Server) await(r *http.Request, next <-chan struct{}) (changed, ok bool) {
 	timer := time.NewTimer(streamBeat)
 	defer timer.Stop()
 	for {

@@ -137,12 +137,12 @@ func TestOddRequestsMeetTheRules(t *testing.T) {
 func TestMoreRequestsThanPlacesAreTurnedAway(t *testing.T) {
 	st := newStage(t)
 	for range MaxRequests {
-		st.site.places <- struct{}{}
+		st.site.slots <- struct{}{}
 	}
 	if w := st.do(st.page("/")); w.Code != http.StatusServiceUnavailable {
 		t.Errorf("without a place: %d", w.Code)
 	}
-	<-st.site.places
+	<-st.site.slots
 	for range 2 { // a place is given back
 		if w := st.do(st.page("/")); w.Code != http.StatusOK {
 			t.Errorf("with a place: %d", w.Code)

@@ -3,211 +3,291 @@ package adminweb
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"crypto/rand"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
-	"github.com/a-h/templ"
-
-	"plexus/domain/admission"
-	"plexus/domain/pairing"
+	"plexus/domain/nova"
+	"plexus/domain/nova/jsonform"
 	"plexus/domain/text"
-	"plexus/domain/usecases/browsers"
-	"plexus/ports"
+	"plexus/domain/workbench"
 	"plexus/web"
 )
 
-// shownRefusals is how many the overview shows.
-const shownRefusals = 3
+// Lists keeps the owner's lists and profile: *personal.Host.
+type Lists interface {
+	Lists(ctx context.Context) (items []workbench.Item, profile workbench.Profile, err error)
+	MutateLife(ctx context.Context, requestID string, op workbench.LifeOp) (workbench.LifeOutcome, error)
+}
 
-func (s *Site) overview(r *http.Request, f web.Frame) (templ.Component, error) {
-	ctx := r.Context()
-	v, err := s.Machine.Overview(ctx)
-	if err != nil {
-		return nil, err
+// maxClosed is how many entries are shown of those that are done with.
+const maxClosed = 50
+
+// kinds are the lists that hold entries.
+var kinds = map[web.List]workbench.ItemKind{web.Todos: workbench.Todo, web.Ideas: workbench.Idea, web.Goals: workbench.Goal}
+
+// statusNotices are the states that an entry can be given, with the notice that is
+// shown then.
+var statusNotices = map[workbench.ItemKind]map[string]string{
+	workbench.Todo: {"open": "reopened", "doing": "saved", "waiting": "saved", "done": "item-done", "cancelled": "item-cancelled"},
+	workbench.Idea: {"active": "restored", "archived": "archived"},
+	workbench.Goal: {"active": "restored", "paused": "saved", "completed": "completed", "archived": "archived"},
+}
+
+// listOf reads the list of a path.
+func listOf(r *http.Request) (web.List, workbench.ItemKind, error) {
+	list := web.List(r.PathValue("list"))
+	kind, ok := kinds[list]
+	if !ok {
+		return "", "", errNotHere
 	}
-	extensions, err := s.Extensions.Extensions(ctx)
-	if err != nil {
-		return nil, err
+	return list, kind, nil
+}
+
+func (s *Server) todos(r *http.Request, l web.Layout) (response, error) {
+	return s.listWith(r, l, web.Lists{List: web.Todos})
+}
+
+func (s *Server) ideas(r *http.Request, l web.Layout) (response, error) {
+	return s.listWith(r, l, web.Lists{List: web.Ideas})
+}
+
+func (s *Server) list(r *http.Request, l web.Layout) (response, error) {
+	list := web.List(r.PathValue("list"))
+	if list == web.AboutMe {
+		return s.aboutWith(r, l, "")
 	}
-	devices, err := s.Phones.Devices(ctx)
-	if err != nil {
-		return nil, err
+	return s.listWith(r, l, web.Lists{List: list})
+}
+
+// listWith fills one list, and what was typed and why it was not taken stays. What
+// is due first stands on top, and of what is done with the latest.
+func (s *Server) listWith(r *http.Request, l web.Layout, v web.Lists) (response, error) {
+	kind, ok := kinds[v.List]
+	if !ok {
+		return response{}, errNotHere
 	}
-	v.Address, v.Paused = s.address(s.Machine.Path(ctx)), s.Phones.NoPhone()
-	for _, row := range listed(extensions) {
-		switch row.State {
-		case web.ExtensionWaiting:
-			v.Waiting = append(v.Waiting, row)
-		case web.ExtensionAllowed, web.ExtensionByToken:
-			v.Steps.Extension = true
-		case web.ExtensionBlocked:
+	items, _, err := s.Personal.Lists.Lists(r.Context())
+	if err != nil {
+		return response{}, err
+	}
+	today := l.Now.Format(time.DateOnly)
+	goals, done, total := goalsOf(items)
+	for _, i := range items {
+		if i.Kind != kind {
+			continue
 		}
-	}
-	for _, d := range devices {
-		v.Steps.Phone = v.Steps.Phone || !d.NeverConnected()
-		if d.Connected {
-			v.Phone = text.Printable(d.Name)
+		row := web.Item{
+			ID: i.ID, Version: i.Version, Title: text.Printable(i.Title), Note: text.PrintableLines(i.Note), Status: i.Status,
+			Due: text.Printable(i.Due), Goal: text.Printable(goals[i.GoalID]), Updated: i.UpdatedAt,
+			Done: done[i.ID], Total: total[i.ID],
 		}
-	}
-	if s.desk != nil {
-		kept, err := s.desk.Kept(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("count what is kept: %w", err)
+		if slices.Contains([]string{"done", "cancelled", "completed", "archived"}, i.Status) {
+			v.Closed = append(v.Closed, row)
+			continue
 		}
-		v.Kept = &kept
+		row.Late = i.Due != "" && i.Due < today
+		v.Open = append(v.Open, row)
 	}
-	v.Knocking = refusals(s.Extensions.Refusals())
-	v.Knocking = v.Knocking[:min(len(v.Knocking), shownRefusals)]
-	return web.OverviewPage(f, v), nil
-}
-
-func (s *Site) useModel(r *http.Request) (string, error) {
-	if err := s.Machine.UseModel(r.Context(), r.PostForm.Get("name"), r.PostForm.Get("base_url")); err != nil {
-		return "", fmt.Errorf("use a model: %w", err)
-	}
-	return "?done=model", nil
-}
-
-func (s *Site) devices(r *http.Request, f web.Frame) (templ.Component, error) {
-	list, err := s.Phones.Devices(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	v := web.Devices{Paused: s.Phones.NoPhone()}
-	for _, d := range list {
-		v.Devices = append(v.Devices, web.Device{
-			ID: d.ID.String(), Name: text.Printable(d.Name), Created: d.CreatedAt, LastSeen: d.LastSeenAt, Connected: d.Connected,
-		})
-	}
-	for _, h := range s.Phones.AcceptedHosts() {
-		v.Hosts = append(v.Hosts, web.AcceptedHost{Host: h.Server.Authority(), Fixed: h.Public})
-	}
-	return web.DevicesPage(f, v), nil
-}
-
-// confirmRevoke asks first: a revoked phone has to be paired anew.
-func (s *Site) confirmRevoke(r *http.Request, f web.Frame) (templ.Component, error) {
-	list, err := s.Phones.Devices(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	for _, d := range list {
-		if id := d.ID.String(); id == r.PathValue("id") {
-			return web.ConfirmPage(f, web.Confirm{
-				Title: fmt.Sprintf(s.Words.RevokeTitle, text.Printable(d.Name)), Lead: s.Words.RevokeLead, Button: s.Words.RevokeButton,
-				Action: "devices/" + id + "/revoke", Back: web.DevicesPlace,
-			}), nil
+	slices.SortStableFunc(v.Open, func(a, b web.Item) int {
+		if (a.Due == "") != (b.Due == "") {
+			return cmp.Compare(b.Due, a.Due) // "" last
 		}
-	}
-	return nil, errNotHere
-}
-
-func (s *Site) revoke(r *http.Request) (string, error) {
-	id, err := pairing.ParseDeviceID(r.PathValue("id"))
-	if err != nil {
-		return "", errNotHere
-	}
-	return "devices?done=revoked", s.Phones.Revoke(r.Context(), id)
-}
-
-func (s *Site) removeHost(r *http.Request) (string, error) {
-	return "devices?done=host-removed", s.Phones.RemoveAcceptedHost(r.Context(), r.PostForm.Get("host"))
-}
-
-func (s *Site) extensions(r *http.Request, f web.Frame) (templ.Component, error) {
-	rows, err := s.Extensions.Extensions(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	return web.ExtensionsPage(f, web.Extensions{Extensions: listed(rows)}), nil
-}
-
-// listed turns rows into their view: waiting ones first, removed ones last, each
-// in the order in which they came, so that nothing moves under the pointer.
-func listed(rows []admission.Extension) []web.Extension {
-	list := make([]web.Extension, 0, len(rows))
-	for _, e := range rows {
-		list = append(list, web.Extension{
-			ID: e.ID, Origin: text.Printable(e.Origin), Digits: e.Digits(), State: extensionState(e.State),
-			FirstSeen: e.FirstSeen, LastSeen: e.LastSeen,
-		})
-	}
-	rank := map[web.ExtensionState]int{web.ExtensionWaiting: 0, web.ExtensionAllowed: 1, web.ExtensionByToken: 1, web.ExtensionBlocked: 2}
-	slices.SortStableFunc(list, func(a, b web.Extension) int {
-		return cmp.Or(cmp.Compare(rank[a.State], rank[b.State]), cmp.Compare(a.ID, b.ID))
+		return cmp.Compare(a.Due, b.Due)
 	})
-	return list
-}
-
-func extensionState(s admission.State) web.ExtensionState {
-	switch s {
-	case admission.Allowed:
-		return web.ExtensionAllowed
-	case admission.ByToken:
-		return web.ExtensionByToken
-	case admission.Blocked:
-		return web.ExtensionBlocked
-	case admission.Waiting:
+	slices.SortStableFunc(v.Closed, func(a, b web.Item) int { return b.Updated.Compare(a.Updated) })
+	if v.Hidden = max(len(v.Closed)-maxClosed, 0); v.Hidden > 0 {
+		v.Closed = v.Closed[:maxClosed]
 	}
-	return web.ExtensionWaiting
+	return show(web.ListPage(l, v))
 }
 
-// decide is an action about one extension.
-func (s *Site) decide(done string, change func(context.Context, int64) error) action {
-	return func(r *http.Request) (string, error) {
-		id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
-		if err != nil {
-			return "", errNotHere
+// goalsOf gives the titles of the goals and how many of their to-dos are done; those
+// that were cancelled do not count (nova-personal §3.9).
+func goalsOf(items []workbench.Item) (titles map[string]string, done, total map[string]int) {
+	titles, done, total = make(map[string]string), make(map[string]int), make(map[string]int)
+	for _, i := range items {
+		switch {
+		case i.Kind == workbench.Goal:
+			titles[i.ID] = i.Title
+		case i.Kind == workbench.Todo && i.GoalID != "" && i.Status != "cancelled":
+			total[i.GoalID]++
+			if i.Status == "done" {
+				done[i.GoalID]++
+			}
 		}
-		return back(r, done), change(r.Context(), id)
 	}
+	return titles, done, total
 }
 
-func (s *Site) allow(ctx context.Context, id int64) error {
-	_, err := s.Extensions.AllowExtension(ctx, id)
+func (s *Server) addItem(r *http.Request) (response, error) {
+	list, kind, err := listOf(r)
+	if err != nil {
+		return response{}, err
+	}
+	title := strings.TrimSpace(r.PostForm.Get("title"))
+	if fits(title, 1, web.MaxItemTitle) {
+		err = s.mutate(r, workbench.CreateItem{Kind: kind, Title: title})
+	} else {
+		err = workbench.InvalidRequest
+	}
+	return s.redirectToList(list, "added", title, err)
+}
+
+// redirectToList leads to a list that was changed. When err is a refusal, the list
+// is shown instead, with what was typed and why it was not taken.
+func (s *Server) redirectToList(list web.List, done, typed string, err error) (response, error) {
+	if sentence, refused := refusalText(s.Words, err); refused {
+		return correct(web.ListsPlace, func(r *http.Request, l web.Layout) (response, error) {
+			return s.listWith(r, l, web.Lists{List: list, Typed: typed, Fault: sentence})
+		}), nil
+	}
+	return redirect("lists/" + string(list) + "?done=" + done), err
+}
+
+func (s *Server) setStatus(r *http.Request) (response, error) {
+	list, kind, err := listOf(r)
+	if err != nil {
+		return response{}, err
+	}
+	status := r.PostForm.Get("status")
+	done, known := statusNotices[kind][status]
+	if !known {
+		return response{}, errNotHere
+	}
+	err = s.mutate(r, workbench.UpdateItem{Kind: kind, ID: r.PathValue("id"), Expected: formVersion(r), Status: status})
+	return s.redirectToList(list, done, "", err)
+}
+
+func (s *Server) convertIdea(r *http.Request) (response, error) {
+	target := workbench.ItemKind(r.PostForm.Get("target"))
+	if target != workbench.Todo && target != workbench.Goal {
+		return response{}, errNotHere
+	}
+	err := s.mutate(r, workbench.ConvertIdea{ID: r.PathValue("id"), Target: target, Expected: formVersion(r)})
+	return s.redirectToList(web.Ideas, "made-"+string(target), "", err)
+}
+
+// item shows the form of one entry.
+func (s *Server) item(r *http.Request, l web.Layout) (response, error) { return s.itemWith(r, l, "") }
+
+// itemWith shows it as it is now, and says why a change was not made.
+func (s *Server) itemWith(r *http.Request, l web.Layout, fault string) (response, error) {
+	list, kind, err := listOf(r)
+	if err != nil {
+		return response{}, err
+	}
+	items, _, err := s.Personal.Lists.Lists(r.Context())
+	if err != nil {
+		return response{}, err
+	}
+	at := slices.IndexFunc(items, func(i workbench.Item) bool { return i.Kind == kind && i.ID == r.PathValue("id") })
+	if at < 0 {
+		return response{}, errNotHere
+	}
+	i := items[at]
+	v := web.Edit{List: list, Name: text.Printable(i.Title), Fault: fault, Goal: i.GoalID, Item: web.Item{
+		ID: i.ID, Version: i.Version, Title: i.Title, Note: i.Note, Status: i.Status, Due: i.Due, Criteria: i.Criteria,
+	}}
+	for _, g := range items {
+		if kind != workbench.Goal && g.Kind == workbench.Goal && (g.Status != "archived" || g.ID == i.GoalID) {
+			v.Goals = append(v.Goals, web.Goal{ID: g.ID, Title: text.Printable(g.Title)})
+		}
+	}
+	return show(web.EditPage(l, v))
+}
+
+func (s *Server) saveItem(r *http.Request) (response, error) {
+	list, kind, err := listOf(r)
+	if err != nil {
+		return response{}, err
+	}
+	op, err := parseUpdate(r, kind)
+	if err == nil {
+		err = s.mutate(r, op)
+	}
+	if sentence, refused := refusalText(s.Words, err); refused && !errors.Is(err, workbench.ItemNotFound) {
+		return correct(web.ListsPlace, func(r *http.Request, l web.Layout) (response, error) {
+			return s.itemWith(r, l, sentence)
+		}), nil
+	}
+	return s.redirectToList(list, "saved", "", err)
+}
+
+// parseUpdate reads the form of an entry.
+func parseUpdate(r *http.Request, kind workbench.ItemKind) (workbench.UpdateItem, error) {
+	form := r.PostForm
+	op := workbench.UpdateItem{
+		Kind: kind, ID: r.PathValue("id"), Expected: formVersion(r), Status: form.Get("status"),
+		Title: nova.Some(strings.TrimSpace(form.Get("title"))), Note: nova.Some(formText(r, "note")),
+	}
+	_, good := statusNotices[kind][op.Status]
+	good = good && fits(op.Title.Value, 1, web.MaxItemTitle) && fits(op.Note.Value, 0, web.MaxItemNote)
+	switch kind {
+	case workbench.Todo:
+		op.Due = nova.Some(form.Get("due"))
+		if _, err := time.Parse(time.DateOnly, op.Due.Value); err != nil && op.Due.Value != "" {
+			good = false
+		}
+	case workbench.Goal:
+		op.Criteria = nova.Some(formText(r, "criteria"))
+		good = good && fits(op.Criteria.Value, 0, web.MaxCriteria)
+	case workbench.Idea:
+	}
+	if kind != workbench.Goal && form.Has("goal") {
+		op.GoalID = nova.Some(form.Get("goal"))
+	}
+	if !good {
+		return op, workbench.InvalidRequest
+	}
+	return op, nil
+}
+
+// aboutWith shows the profile as it is now, and says why it was not changed.
+func (s *Server) aboutWith(r *http.Request, l web.Layout, fault string) (response, error) {
+	_, profile, err := s.Personal.Lists.Lists(r.Context())
+	if err != nil {
+		return response{}, err
+	}
+	return show(web.AboutPage(l, web.About{Text: profile.About, Version: profile.Version, Fault: fault}))
+}
+
+func (s *Server) setAbout(r *http.Request) (response, error) {
+	about := formText(r, "about")
+	err := error(workbench.InvalidRequest)
+	if fits(about, 0, workbench.MaxProfile) {
+		err = s.mutate(r, workbench.SetProfile{About: about, Expected: formVersion(r)})
+	}
+	if sentence, refused := refusalText(s.Words, err); refused {
+		return correct(web.ListsPlace, func(r *http.Request, l web.Layout) (response, error) {
+			return s.aboutWith(r, l, sentence)
+		}), nil
+	}
+	return redirect("lists/about?done=saved"), err
+}
+
+// mutate does op under a request id of its own: a form is sent once.
+func (s *Server) mutate(r *http.Request, op workbench.LifeOp) error {
+	_, err := s.Personal.Lists.MutateLife(r.Context(), rand.Text(), op)
 	return err
 }
 
-func (s *Site) remove(ctx context.Context, id int64) error {
-	_, err := s.Extensions.RemoveExtension(ctx, id)
-	return err
-}
-
-func (s *Site) refused(_ *http.Request, f web.Frame) (templ.Component, error) {
-	return web.RefusedPage(f, web.Refusals{Refusals: refusals(s.Extensions.Refusals())}), nil
-}
-
-func refusals(list []browsers.Refusal) []web.Refusal {
-	out := make([]web.Refusal, 0, len(list))
-	for _, r := range list {
-		out = append(out, web.Refusal{
-			Cause: string(r.Cause), Peer: text.Printable(r.Peer), Advice: r.Cause.Advice(), Count: r.Count, First: r.First, Last: r.Last,
-		})
-	}
-	return out
-}
-
-func (s *Site) sessions(r *http.Request, f web.Frame) (templ.Component, error) {
-	list, err := s.Sessions.PageSessions(r.Context(), s.Now())
+// formVersion is that of the entry that the form was made from. What is no number
+// matches none.
+func formVersion(r *http.Request) uint64 {
+	n, err := strconv.ParseUint(r.PostForm.Get("version"), 10, 53)
 	if err != nil {
-		return nil, err
+		return jsonform.MaxSafe
 	}
-	var v web.Sessions
-	for _, p := range list {
-		v.Sessions = append(v.Sessions, web.Session{
-			ID: strconv.FormatInt(p.ID, 10), Browser: browserName(p.UserAgent), Created: p.CreatedAt, LastSeen: p.LastSeen,
-			Expires: p.CreatedAt.Add(ports.PageSessionLife), Current: p.ID == sessionOf(r).ID,
-		})
-	}
-	return web.SessionsPage(f, v), nil
+	return n
 }
 
-func (s *Site) endSession(r *http.Request) (string, error) {
-	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
-	if err != nil {
-		return "", errNotHere
-	}
-	return "sessions?done=session-ended", s.Sessions.RevokePageSession(r.Context(), id)
+// fits bounds s in UTF-16 units, which browsers count too.
+func fits(s string, low, high int) bool {
+	n := jsonform.UnitCount(s)
+	return low <= n && n <= high
 }

@@ -48,7 +48,7 @@ func TestPairingAsksForAnAddressFirst(t *testing.T) {
 
 func TestPairingWithTheOfferedName(t *testing.T) {
 	st := newStage(t)
-	st.machine.path = Path{Offered: "wss://box.tail1234.ts.net", Command: "tailscale serve --bg 18787", Warning: "Nothing is served there yet."}
+	st.machine.path = PhonePath{Offered: "wss://box.tail1234.ts.net", Command: "tailscale serve --bg 18787", Warning: "Nothing is served there yet."}
 	b := st.enter()
 	wantText(t, b.get("pair"), "Use wss://box.tail1234.ts.net", "tailscale serve --bg 18787")
 	at, page := b.must("pair", url.Values{"address": {"wss://box.tail1234.ts.net:8443"}})
@@ -247,7 +247,7 @@ func TestExtensionsAreDecidedByOneClick(t *testing.T) {
 }
 
 func TestWaitingExtensionsComeFirst(t *testing.T) {
-	rows := listed([]admission.Extension{
+	rows := extensionRows([]admission.Extension{
 		{ID: 1, State: admission.Blocked}, {ID: 2, State: admission.Allowed}, {ID: 5, State: admission.Waiting},
 		{ID: 3, State: admission.ByToken}, {ID: 4, State: admission.Waiting, Origin: "x\x1b[2J"},
 	})
@@ -315,7 +315,7 @@ func TestNewWantsItsParts(t *testing.T) {
 	if err == nil {
 		t.Fatal("a site of nothing is made")
 	}
-	for _, part := range []string{"phones", "extensions", "machine", "sessions", "sign-in", "QR encoder", "words", "clock", "random source", "logger"} {
+	for _, part := range []string{"phones", "extensions", "status", "sessions", "sign-in", "QR encoder", "words", "clock", "random source", "logger"} {
 		if !strings.Contains(err.Error(), "no "+part) {
 			t.Errorf("%v does not name %s", err, part)
 		}

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/a-h/templ"
-
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
 	"plexus/domain/text"
@@ -22,28 +20,28 @@ const invitationDigits = 16
 
 // pairing is the page from which a pairing starts. While a code is open it is
 // shown again: one window is enough.
-func (s *Site) pairing(r *http.Request, f web.Frame) (templ.Component, error) {
+func (s *Server) pairing(r *http.Request, l web.Layout) (response, error) {
 	if open, ok := s.Phones.OpenInvitation(); ok {
-		return nil, elsewhere("pair/" + string(open.ID()))
+		return redirect("pair/" + string(open.ID())), nil
 	}
-	return s.pairStart(r, f, "", "")
+	return s.pairStart(r, l, "", "")
 }
 
-// pairStart draws it with what was typed and what is wrong with that.
-func (s *Site) pairStart(r *http.Request, f web.Frame, typed, fault string) (templ.Component, error) {
+// pairStart shows it with what was typed and what is wrong with that.
+func (s *Server) pairStart(r *http.Request, l web.Layout, typed, fault string) (response, error) {
 	devices, err := s.Phones.Devices(r.Context())
 	if err != nil {
-		return nil, err
+		return response{}, err
 	}
-	path := s.Machine.Path(r.Context())
-	return web.PairPage(f, web.PairStart{
+	path := s.Status.PhonePath(r.Context())
+	return show(web.PairPage(l, web.PairStart{
 		Address: s.address(path), Offered: text.Printable(path.Offered), Command: text.Printable(path.Command),
 		Typed: text.Printable(typed), Fault: fault, Paused: s.Phones.NoPhone(), Full: len(devices) >= pairing.MaxDevices,
-	}), nil
+	}))
 }
 
 // address is the public address in force and what is known to be wrong with it.
-func (s *Site) address(path Path) web.Address {
+func (s *Server) address(path PhonePath) web.Address {
 	server, fixed, ok := s.Phones.PublicURL()
 	if !ok {
 		return web.Address{}
@@ -57,64 +55,62 @@ func (s *Site) address(path Path) web.Address {
 
 // invite opens an invitation to the address of the form, which is remembered, or
 // to the public address.
-func (s *Site) invite(r *http.Request) (string, error) {
+func (s *Server) invite(r *http.Request) (response, error) {
 	typed := strings.TrimSpace(r.PostForm.Get("address"))
 	address := typed
 	if address == "" {
 		public, _, ok := s.Phones.PublicURL()
 		if !ok {
-			return "pair", nil // the page asks for one
+			return redirect("pair"), nil // the page asks for one
 		}
 		address = public.String()
 	} else if !strings.Contains(address, "://") {
 		address = "wss://" + address
 	}
-	i, err := s.open(r.Context(), address, typed != "")
+	var err error
+	if typed != "" {
+		err = s.Phones.SetPublicURL(r.Context(), address)
+	}
+	var i pairing.Invitation
+	if err == nil {
+		i, _, err = s.Phones.CreateInvitation(r.Context(), address)
+	}
 	var wrong *pairing.AddressError
 	switch {
 	case errors.As(err, &wrong):
-		return "", redrawn{Place: web.PairPlace, Draw: func(r *http.Request, f web.Frame) (templ.Component, error) {
-			return s.pairStart(r, f, typed, s.Words.Fault(wrong.Part, wrong.Reason))
-		}}
+		return correct(web.PairPlace, func(r *http.Request, l web.Layout) (response, error) {
+			return s.pairStart(r, l, typed, s.Words.Fault(wrong.Part, wrong.Reason))
+		}), nil
 	case errors.Is(err, ports.ErrDeviceLimit):
-		return "pair", nil // the page says so
+		return redirect("pair"), nil // the page says so
 	case err != nil:
-		return "", err
+		return response{}, err
 	}
-	return "pair/" + string(i.ID()), nil
-}
-
-func (s *Site) open(ctx context.Context, address string, remember bool) (pairing.Invitation, error) {
-	if remember {
-		if err := s.Phones.SetPublicURL(ctx, address); err != nil {
-			return pairing.Invitation{}, err
-		}
-	}
-	i, _, err := s.Phones.CreateInvitation(ctx, address)
-	return i, err
+	return redirect("pair/" + string(i.ID())), nil
 }
 
 // invitation is the page of one code. Only the one that is open shows it.
-func (s *Site) invitation(r *http.Request, f web.Frame) (templ.Component, error) {
+func (s *Server) invitation(r *http.Request, l web.Layout) (response, error) {
 	id := pairing.InvitationID(r.PathValue("id"))
 	if !secret.LowerHex(string(id), invitationDigits) {
-		return nil, errNotHere
+		return response{}, errNotHere
 	}
-	path := s.Machine.Path(r.Context())
-	v := web.Invitation{ID: string(id), Address: s.address(path), Paused: s.Phones.NoPhone()}
+	v := web.Invitation{ID: string(id), Address: s.address(s.Status.PhonePath(r.Context())), Paused: s.Phones.NoPhone()}
 	if open, ok := s.Phones.OpenInvitation(); ok && open.ID() == id {
-		f.Reload = 10
-		return s.openInvitation(r, f, v, open)
+		l.Reload = 10
+		return s.openInvitation(r, l, v, open)
 	}
 	outcome := s.Phones.Invitation(id)
 	switch outcome.State {
 	case pairing.Redeemed:
 		v.State, v.Device = web.InvitationRedeemed, text.Printable(outcome.Device.Name)
-		connected, err := s.hasConnected(r.Context(), outcome.Device.ID)
+		list, err := s.Phones.Devices(r.Context())
 		if err != nil {
-			return nil, err
+			return response{}, err
 		}
-		v.Connected = connected
+		for _, d := range list { // one that took the code but never said hello is not there yet
+			v.Connected = v.Connected || d.ID == outcome.Device.ID && !d.NeverConnected()
+		}
 	case pairing.Replaced:
 		v.State = web.InvitationReplaced
 	case pairing.Cancelled:
@@ -122,17 +118,17 @@ func (s *Site) invitation(r *http.Request, f web.Frame) (templ.Component, error)
 	case pairing.Waiting, pairing.Gone:
 		v.State = web.InvitationGone
 	}
-	return web.InvitationPage(f, v), nil
+	return show(web.InvitationPage(l, v))
 }
 
-func (s *Site) openInvitation(r *http.Request, f web.Frame, v web.Invitation, open pairing.Invitation) (templ.Component, error) {
+func (s *Server) openInvitation(r *http.Request, l web.Layout, v web.Invitation, open pairing.Invitation) (response, error) {
 	usual, payload := s.Phones.Payload(open, false), s.Phones.Payload(open, r.URL.Query().Has("expiry"))
 	// The configuration may ask for an expiry in every code.
 	v.Always = usual.Hash() != open.Payload().Hash()
 	v.Legacy = v.Always || r.URL.Query().Has("expiry")
 	modules, err := s.QR(payload.Reveal())
 	if err != nil {
-		return nil, fmt.Errorf("draw an invitation: %w", err)
+		return response{}, fmt.Errorf("draw an invitation: %w", err)
 	}
 	v.State, v.Created = web.InvitationWaiting, open.CreatedAt
 	v.Host, v.Refusal = open.Server.Authority(), s.refusedPhone(open)
@@ -140,11 +136,11 @@ func (s *Site) openInvitation(r *http.Request, f web.Frame, v web.Invitation, op
 	if public, _, ok := s.Phones.PublicURL(); ok && public.Authority() != v.Host {
 		v.Address.Warning = "" // it is about another address
 	}
-	return web.InvitationPage(f, v), nil
+	return show(web.InvitationPage(l, v))
 }
 
 // refusedPhone is the last phone that did not get in since the code was made.
-func (s *Site) refusedPhone(open pairing.Invitation) web.RedeemRefusal {
+func (s *Server) refusedPhone(open pairing.Invitation) web.RedeemRefusal {
 	last := s.Phones.LastRefusal()
 	if !last.At.After(open.CreatedAt) {
 		return web.RedeemRefusal{}
@@ -173,50 +169,17 @@ func redeemCause(err error) web.RedeemCause {
 	return web.RedeemStoreFailed
 }
 
-// hasConnected: a device that took the code but never said hello is not there yet.
-func (s *Site) hasConnected(ctx context.Context, id pairing.DeviceID) (bool, error) {
-	list, err := s.Phones.Devices(ctx)
-	if err != nil {
-		return false, err
-	}
-	for _, d := range list {
-		if d.ID == id {
-			return !d.NeverConnected(), nil
-		}
-	}
-	return false, nil
-}
-
-func (s *Site) cancelInvitation(r *http.Request) (string, error) {
+func (s *Server) cancelInvitation(r *http.Request) (response, error) {
 	id := r.PathValue("id")
 	if !secret.LowerHex(id, invitationDigits) {
-		return "", errNotHere
+		return response{}, errNotHere
 	}
 	if _, err := s.Phones.CancelInvitation(r.Context(), pairing.InvitationID(id)); err != nil {
-		return "", err
+		return response{}, err
 	}
-	return "pair/" + id, nil // whatever became of it is said there
+	return redirect("pair/" + id), nil // whatever became of it is said there
 }
 
-func (s *Site) forgetAddress(r *http.Request) (string, error) {
-	return "pair?done=address-forgotten", s.Phones.SetPublicURL(r.Context(), "")
-}
-
-func (s *Site) pause(on bool) action {
-	done := "resumed"
-	if on {
-		done = "paused"
-	}
-	return func(r *http.Request) (string, error) {
-		return back(r, done), s.Phones.SetNoPhone(r.Context(), on)
-	}
-}
-
-// back leads to the page whose form was used.
-func back(r *http.Request, done string) string {
-	switch place := web.Place(r.PostForm.Get("back")); place {
-	case web.PairPlace, web.DevicesPlace, web.ExtensionsPlace:
-		return string(place) + "?done=" + done
-	}
-	return "?done=" + done
+func (s *Server) forgetAddress(r *http.Request) (response, error) {
+	return redirect("pair?done=address-forgotten"), s.Phones.SetPublicURL(r.Context(), "")
 }

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"plexus/adapters/adminweb/signin"
+	"plexus/adapters/httpguard"
 	"plexus/adapters/memory"
 	"plexus/domain/admission"
 	"plexus/domain/pairing"
@@ -38,7 +40,7 @@ const address = "127.0.0.1:9010"
 // stage is a site before a real phone desk, with stores in memory.
 type stage struct {
 	t        *testing.T
-	site     *Site
+	site     *Server
 	handler  http.Handler
 	clients  *devices.Service
 	devices  *memory.Devices
@@ -75,16 +77,19 @@ func newStage(t *testing.T, change ...func(*devices.Options)) *stage {
 	}
 	st.startPersonal(logger)
 	st.site, err = New(Config{
-		Phones: st.clients, Extensions: st.door, Machine: st.machine, Sessions: st.sessions, SignIn: signin.NewIssuer(st.clock, rand.Reader),
+		Phones: st.clients, Extensions: st.door, Status: st.machine, Sessions: st.sessions, SignIn: signin.NewIssuer(st.clock, rand.Reader),
 		QR: fakeQR, Words: web.English(), Now: st.clock, Random: rand.Reader, Log: logger,
-		Changed: []func() <-chan struct{}{st.clients.Changed},
+		Changed: []func() <-chan struct{}{st.clients.Changed, st.personal.Changed},
 		API:     http.HandlerFunc(answerCommand), Master: secret.New(masterText).Hash(),
-		Personal: st.personal, RecordingFixedBy: "conversations.record_browser in config.toml", Desktop: st.desktop,
+		Personal: &Personal{
+			Conversations: st.personal, Topics: st.personal, Lists: st.personal, RecordingFixedBy: "conversations.record_browser in config.toml",
+		},
+		Desktop: st.desktop,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	st.site.hosts.Store(newHostRule(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9010}))
+	st.site.hosts.Store(httpguard.ListenerHosts(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9010}))
 	st.handler = st.site.http.Handler
 	return st
 }
@@ -114,6 +119,17 @@ func (st *stage) command(method, path string) *http.Request {
 	r := httptest.NewRequestWithContext(st.t.Context(), method, "http://"+address+path, nil)
 	r.Header.Set("Authorization", scheme+masterText)
 	return r
+}
+
+// protect puts the defences before inner, but those that a test leaves out.
+func (s *Server) protect(inner http.Handler, without ...string) http.Handler {
+	defences := s.defences()
+	for i, name := range slices.Backward([]string{"panic", "host", "proxy", "peer", "origin", "cross-origin", "headers", "token", "session"}) {
+		if slices.Contains(without, name) {
+			defences = slices.Delete(defences, i, i+1)
+		}
+	}
+	return defences.Handler(inner)
 }
 
 // fakeQR draws a code that a test can read: one dark module.
@@ -317,14 +333,14 @@ func (d *fakeDoor) lastCause() admission.Cause {
 
 // fakeMachine is the rest of a host.
 type fakeMachine struct {
-	path     Path
+	path     PhonePath
 	overview web.Overview
 	used     string
 	fault    error
 }
 
 func (m *fakeMachine) Overview(context.Context) (web.Overview, error) { return m.overview, m.fault }
-func (m *fakeMachine) Path(context.Context) Path                      { return m.path }
+func (m *fakeMachine) PhonePath(context.Context) PhonePath            { return m.path }
 func (m *fakeMachine) UseModel(_ context.Context, name, baseURL string) error {
 	m.used = name + " at " + baseURL
 	return m.fault

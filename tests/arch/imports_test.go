@@ -46,6 +46,10 @@ const wire = "github.com/coder/websocket"
 // templates is the library that generated views use.
 const templates = "github.com/a-h/templ"
 
+// router is for the owner's page and its commands. The listeners of clients compare
+// the raw request target, so they have none.
+const router = "github.com/go-chi/chi/v5"
+
 // table is the map of the house. The first row that matches a folder counts,
 // and a folder without a row fails: a new package is a decision.
 func table() []row {
@@ -104,11 +108,9 @@ func table() []row {
 		{"adapters/adminapi", []string{"domain/...", "ports"}, anything, []string{"golang.org/x/sys"}, driving},
 		{"adapters/hostfiles", []string{"domain/admission", "domain/pairing", "domain/secret", "ports"}, anything, []string{"golang.org/x/sys"},
 			"files, locks and sockets of this machine know the token's type and its port, nothing else of the core"},
-		{"adapters/adminweb", []string{"domain/...", "ports", "web", "adapters/admindesk", "adapters/adminweb/signin", "adapters/httpguard"}, anything, []string{templates},
-			driving + "; the views of the personal host are a package of their own"},
+		{"adapters/adminweb", []string{"domain/...", "ports", "web", "adapters/adminweb/signin", "adapters/httpguard"}, anything, []string{templates, router},
+			driving + "; a router keeps the page's many routes readable, and depends on nothing"},
 		{"adapters/adminweb/signin", []string{"domain/secret"}, anything, nil, "links and codes know nothing of the page that they open"},
-		{"adapters/admindesk", []string{"domain/...", "ports", "web"}, anything, []string{templates},
-			"views and forms of the personal host know neither sessions nor sockets: adapters/adminweb serves them"},
 		{"adapters/desktopws", []string{"domain/...", "ports", "adapters/httpguard", "adapters/wsconn"}, anything, nil,
 			driving + ", which it needs for the page's WebSocket"},
 		{"adapters/tailscale", nil, anything, nil, "a tool of the machine is asked in its own words; nothing of the core is needed for that"},

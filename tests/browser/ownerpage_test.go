@@ -34,7 +34,7 @@ import (
 type ownerPage struct {
 	t        *testing.T
 	url      string
-	site     *adminweb.Site
+	site     *adminweb.Server
 	browsers *browsers.Registry
 	clients  *devices.Service
 }
@@ -55,7 +55,7 @@ func startOwnerPage(t *testing.T, change ...func(*adminweb.Config)) *ownerPage {
 		t.Fatal(err)
 	}
 	cfg := adminweb.Config{
-		Phones: clients, Extensions: h, Machine: plainMachine{}, Sessions: memory.NewPageSessions(),
+		Phones: clients, Extensions: h, Status: plainMachine{}, Sessions: memory.NewPageSessions(),
 		SignIn: signin.NewIssuer(time.Now, rand.Reader), Words: web.English(), Now: time.Now, Random: rand.Reader, Log: log,
 		QR:      func(text string) ([][]bool, error) { return qr.Encode(text) },
 		Changed: []func() <-chan struct{}{h.Changed, clients.Changed},
@@ -97,8 +97,8 @@ func (plainMachine) Overview(context.Context) (web.Overview, error) {
 	return web.Overview{Version: "test", Started: time.Now(), Search: web.Service{Reach: web.BuiltIn}, Model: web.Service{Reach: web.NotFound}}, nil
 }
 
-func (plainMachine) Path(context.Context) adminweb.Path {
-	return adminweb.Path{Offered: "wss://box.tail1234.ts.net"}
+func (plainMachine) PhonePath(context.Context) adminweb.PhonePath {
+	return adminweb.PhonePath{Offered: "wss://box.tail1234.ts.net"}
 }
 
 func (plainMachine) UseModel(context.Context, string, string) error { return nil }

@@ -34,7 +34,9 @@ func withPersonalHost(t *testing.T, model *memory.ScriptedModel) (*personal.Host
 	}
 	t.Cleanup(h.Stop)
 	return h, func(cfg *adminweb.Config) {
-		cfg.Personal, cfg.Desktop = h, desktopws.New(desktopws.Config{Host: h, Log: log})
+		cfg.Personal = &adminweb.Personal{Conversations: h, Topics: h, Lists: h}
+		cfg.Changed = append(cfg.Changed, h.Changed)
+		cfg.Desktop = desktopws.New(desktopws.Config{Host: h, Log: log})
 	}
 }
 

@@ -48,7 +48,7 @@ func (b *book) busy() web.Overview {
 	v.Answered, v.Cancelled, v.Refused = 412, 17, 1
 	v.FirstResult = web.Latency{Count: 256, P50: 310 * time.Millisecond, P99: 1900 * time.Millisecond}
 	v.Answer = web.Latency{Count: 256, P50: 2400 * time.Millisecond, P99: 9700 * time.Millisecond, Recent: wave(60)}
-	v.Knocking = b.refusals()[:2]
+	v.Refusals = b.refusals()[:2]
 	return v
 }
 
@@ -62,7 +62,7 @@ func (b *book) trouble() web.Overview {
 	v.Address.Warning = "Nothing answers at this address."
 	v.Paused, v.Phone, v.Extensions = true, "", 0
 	v.Answer, v.FirstResult = web.Latency{}, web.Latency{}
-	v.Knocking, v.Kept = nil, nil
+	v.Refusals, v.Kept = nil, nil
 	return v
 }
 

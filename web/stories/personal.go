@@ -42,8 +42,8 @@ func (b *book) conversations() {
 	})
 	b.add("conversations-many", web.ConversationsPage(f, v))
 	b.add("conversations-found", web.ConversationsPage(f, web.Conversations{Asked: "bridge opened", Most: true, Found: []web.Found{
-		{Conversation: b.bridge(), Said: web.Host, At: b.before(21 * time.Minute), Before: "…after four years of work the ", Match: "bridge", After: " opened on 19 March 1932, and in the first days…"},
-		{Conversation: b.pinned()[0], Said: web.Owner, At: b.before(9 * day), Before: "Which ", Match: "bridge", After: " opened last?"},
+		{Conversation: b.bridge(), Role: web.Host, At: b.before(21 * time.Minute), Before: "…after four years of work the ", Match: "bridge", After: " opened on 19 March 1932, and in the first days…"},
+		{Conversation: b.pinned()[0], Role: web.Owner, At: b.before(9 * day), Before: "Which ", Match: "bridge", After: " opened last?"},
 	}}))
 	b.add("conversations-nothing", web.ConversationsPage(f, web.Conversations{Asked: "<b>" + longName()}))
 	b.add("topics-delete", web.ConfirmPage(f, web.Confirm{
@@ -53,29 +53,29 @@ func (b *book) conversations() {
 
 func (b *book) talks() {
 	f := b.frame(web.ConversationsPlace)
-	v := web.Talk{Conversation: b.bridge(), Quoted: true, Input: web.AllInput, Messages: []web.Message{
-		{Seq: 1, Said: web.Owner, At: b.before(25 * time.Minute), Text: "When did the bridge open?"},
-		{Seq: 2, Said: web.Host, At: b.before(25 * time.Minute), Text: "It opened on 19 March 1932 [page].\n\nTwo things led up to it:\n  1. the loan of 1922\n  2. four years of work on the arch"},
-		{Seq: 3, Said: web.Owner, At: b.before(21 * time.Minute), Text: "And who paid?"},
-		{Seq: 4, Said: web.Host, At: b.before(20 * time.Minute), Text: "Ratepayers of the north shore, who", State: web.MessageCutOff},
+	v := web.ConversationView{Conversation: b.bridge(), Quoted: true, Input: web.AllInput, Messages: []web.Message{
+		{Seq: 1, Role: web.Owner, At: b.before(25 * time.Minute), Text: "When did the bridge open?"},
+		{Seq: 2, Role: web.Host, At: b.before(25 * time.Minute), Text: "It opened on 19 March 1932 [page].\n\nTwo things led up to it:\n  1. the loan of 1922\n  2. four years of work on the arch"},
+		{Seq: 3, Role: web.Owner, At: b.before(21 * time.Minute), Text: "And who paid?"},
+		{Seq: 4, Role: web.Host, At: b.before(20 * time.Minute), Text: "Ratepayers of the north shore, who", State: web.MessageCutOff},
 	}}
-	b.add("talk", web.TalkPage(f, v))
+	b.add("talk", web.ConversationPage(f, v))
 	v.Messages = []web.Message{
-		{Seq: 101, Said: web.Owner, At: b.before(2 * day), Text: "السؤال الأول عن الجسر", State: web.MessageFailed},
-		{Seq: 102, Said: web.Owner, At: b.before(day), Text: "<script>alert(1)</script> " + longName(), State: web.MessageInterrupted},
-		{Seq: 103, Said: web.Host, At: b.before(hour), Text: strings.Repeat("A long answer in plain words that goes on for a while. ", 14)},
-		{Seq: 104, Said: web.Owner, At: b.before(4 * time.Second), Text: "What else?", State: web.MessageWaiting},
+		{Seq: 101, Role: web.Owner, At: b.before(2 * day), Text: "السؤال الأول عن الجسر", State: web.MessageFailed},
+		{Seq: 102, Role: web.Owner, At: b.before(day), Text: "<script>alert(1)</script> " + longName(), State: web.MessageInterrupted},
+		{Seq: 103, Role: web.Host, At: b.before(hour), Text: strings.Repeat("A long answer in plain words that goes on for a while. ", 14)},
+		{Seq: 104, Role: web.Owner, At: b.before(4 * time.Second), Text: "What else?", State: web.MessageWaiting},
 	}
 	v.Older = true
 	v.Conversation = b.pinned()[0]
 	v.Conversation.Title = longName()
-	b.add("talk-troubled", web.TalkPage(f, v))
-	b.add("talk-empty", web.TalkPage(f, web.Talk{Conversation: web.Conversation{ID: "chat:3", Kind: web.Chat}, Input: web.TextInput}))
-	b.add("talk-reminders", web.TalkPage(f, web.Talk{Conversation: b.pinned()[1], Input: web.AllInput}))
-	b.add("talk-silent", web.TalkPage(f, web.Talk{Conversation: b.pinned()[0], Input: web.NoInput}))
-	past := web.Talk{Conversation: b.bridge(), Past: true, Input: web.AllInput, Messages: v.Messages[2:3]}
-	b.add("talk-past", web.TalkPage(f, past))
-	b.add("talk-fault", web.TalkPage(f, web.Talk{
+	b.add("talk-troubled", web.ConversationPage(f, v))
+	b.add("talk-empty", web.ConversationPage(f, web.ConversationView{Conversation: web.Conversation{ID: "chat:3", Kind: web.Chat}, Input: web.TextInput}))
+	b.add("talk-reminders", web.ConversationPage(f, web.ConversationView{Conversation: b.pinned()[1], Input: web.AllInput}))
+	b.add("talk-silent", web.ConversationPage(f, web.ConversationView{Conversation: b.pinned()[0], Input: web.NoInput}))
+	past := web.ConversationView{Conversation: b.bridge(), Past: true, Input: web.AllInput, Messages: v.Messages[2:3]}
+	b.add("talk-past", web.ConversationPage(f, past))
+	b.add("talk-fault", web.ConversationPage(f, web.ConversationView{
 		Conversation: b.pinned()[0], Input: web.AllInput, Draft: "Remind me of the\nbridge", Fault: f.T.Refusals["conversation_clearing"],
 	}))
 	b.add("talk-clear", web.ConfirmPage(f, web.Confirm{

@@ -52,8 +52,8 @@ func (b *book) add(name string, view templ.Component) {
 	b.stories = append(b.stories, Story{Name: name, View: view})
 }
 
-func (b *book) frame(here web.Place) web.Frame {
-	return web.Frame{T: web.English(), Base: Base, Here: here, Now: b.now, Personal: true}
+func (b *book) frame(here web.Place) web.Layout {
+	return web.Layout{T: web.English(), Base: Base, Here: here, Now: b.now, Personal: true}
 }
 
 func (b *book) before(d time.Duration) time.Time { return b.now.Add(-d) }
@@ -121,7 +121,7 @@ func (b *book) invitations() error {
 
 // refusedPhones shows what the page of an open code says of a phone that did not
 // get in.
-func (b *book) refusedPhones(f web.Frame, v web.Invitation) {
+func (b *book) refusedPhones(f web.Layout, v web.Invitation) {
 	v.Created = b.before(4 * time.Minute)
 	for _, s := range []struct {
 		name  string

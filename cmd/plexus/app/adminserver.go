@@ -79,14 +79,16 @@ func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {
 		return nil
 	})
 	cfg := adminweb.Config{
-		Phones: p.devices, Extensions: p.nerve, Machine: health, Sessions: p.store.PageSessions(), SignIn: signIn,
+		Phones: p.devices, Extensions: p.nerve, Status: health, Sessions: p.store.PageSessions(), SignIn: signIn,
 		QR: func(text string) ([][]bool, error) {
 			matrix, err := qr.Encode(text)
 			return matrix, err
 		},
 		Words: web.English(), Now: time.Now, Random: rand.Reader, Log: p.log,
-		Changed:  []func() <-chan struct{}{p.devices.Changed, p.nerve.Changed, health.Changed, p.personal.Changed},
-		Personal: p.personal, RecordingFixedBy: p.opts.Config.Conversations.RecordFrom,
+		Changed: []func() <-chan struct{}{p.devices.Changed, p.nerve.Changed, health.Changed, p.personal.Changed},
+		Personal: &adminweb.Personal{
+			Conversations: p.personal, Topics: p.personal, Lists: p.personal, RecordingFixedBy: p.opts.Config.Conversations.RecordFrom,
+		},
 		Desktop: desktopws.New(desktopws.Config{Host: p.personal, Log: p.log}),
 	}
 	if runtime.GOOS == "linux" {

@@ -30,7 +30,7 @@ type healthCache struct {
 
 	mu      sync.Mutex
 	seen    status.Probes
-	path    adminweb.Path
+	path    adminweb.PhonePath
 	at      time.Time // of the last look; zero: none yet
 	looking bool
 	changed chan struct{} // closed at the next change of seen
@@ -50,7 +50,7 @@ func (c *healthCache) Changed() <-chan struct{} {
 
 // look gives what was seen last and looks again, unless that is fresh or a look
 // is under way. Only the very first one is waited for.
-func (c *healthCache) look(ctx context.Context) (status.Probes, adminweb.Path) {
+func (c *healthCache) look(ctx context.Context) (status.Probes, adminweb.PhonePath) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.looking && time.Since(c.at) >= maxHealthAge && c.ctx.Err() == nil {
@@ -69,7 +69,7 @@ func (c *healthCache) look(ctx context.Context) (status.Probes, adminweb.Path) {
 }
 
 func (c *healthCache) lookNow() {
-	var path adminweb.Path
+	var path adminweb.PhonePath
 	var looking sync.WaitGroup
 	looking.Go(func() { path = c.lookAtPath() })
 	seen := status.Probe(c.ctx, c.Config, c.Services)
@@ -83,8 +83,8 @@ func (c *healthCache) lookNow() {
 
 // lookAtPath asks Tailscale, where there is one, for its name and for what it
 // hands on.
-func (c *healthCache) lookAtPath() adminweb.Path {
-	path := adminweb.Path{FixedBy: c.Config.PublicURLFrom}
+func (c *healthCache) lookAtPath() adminweb.PhonePath {
+	path := adminweb.PhonePath{FixedBy: c.Config.PublicURLFrom}
 	tool, name, err := tailscale.FindConnected(c.ctx, c.env.Environ)
 	if err != nil {
 		return path
@@ -110,20 +110,20 @@ func (c *healthCache) lookAtPath() adminweb.Path {
 	return path
 }
 
-// Path implements adminweb.Machine.
-func (c *healthCache) Path(ctx context.Context) adminweb.Path {
+// PhonePath implements adminweb.StatusSource.
+func (c *healthCache) PhonePath(ctx context.Context) adminweb.PhonePath {
 	_, path := c.look(ctx)
 	return path
 }
 
-// Overview implements adminweb.Machine.
+// Overview implements adminweb.StatusSource.
 func (c *healthCache) Overview(ctx context.Context) (web.Overview, error) {
 	seen, _ := c.look(ctx)
 	report, err := c.Gather(ctx, seen)
 	return report.Overview(), err
 }
 
-// UseModel implements adminweb.Machine.
+// UseModel implements adminweb.StatusSource.
 func (c *healthCache) UseModel(ctx context.Context, name, baseURL string) error {
 	if c.Services.Local == nil {
 		return devices.ErrSettingFixed

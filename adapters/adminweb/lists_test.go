@@ -1,9 +1,9 @@
-package admindesk
+package adminweb
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -22,9 +22,12 @@ import (
 // moment is when all pages are drawn.
 var moment = time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC)
 
+type unused interface{ Conversations } // a field may not have the name of a method
+
 // owner is a host that holds what it is given and notes what it is to do.
 type owner struct {
-	Owner
+	unused
+	Topics
 	items      []workbench.Item
 	list       []conversations.Conversation
 	background conversations.Background
@@ -69,40 +72,42 @@ func (o *owner) SubmitText(context.Context, string, string) error { return o.ref
 func (o *owner) Input() nova.Input                                { return nova.TextAndDictation }
 func (o *owner) Recording() (on, fixed bool)                      { return true, o.fixed }
 
-// get draws a page.
+// server is a page of o alone.
+func (o *owner) server() *Server {
+	return &Server{Config: Config{
+		Extensions: newFakeDoor(), Words: web.English(), Now: func() time.Time { return moment }, Log: slog.New(slog.DiscardHandler),
+		Personal: &Personal{Conversations: o, Topics: o, Lists: o, RecordingFixedBy: "a line of config.toml"},
+	}, slots: make(chan struct{}, 1)}
+}
+
+// get makes a page.
 func (o *owner) get(t *testing.T, place string) string {
 	t.Helper()
-	mux := http.NewServeMux()
-	for path, p := range New(o, web.English(), "a line of config.toml").Pages() {
-		mux.HandleFunc("GET /"+path, func(w http.ResponseWriter, r *http.Request) {
-			view, err := p.Draw(r, web.Frame{T: web.English(), Base: "/", Here: p.Place, Now: moment, Personal: true})
-			if err == nil {
-				err = view.Render(r.Context(), w)
-			}
-			if err != nil {
-				t.Errorf("GET %s: %v", place, err)
-			}
-		})
+	code, page := o.do(t, httptest.NewRequest(http.MethodGet, sessionRoot+"x/"+place, http.NoBody))
+	if code != http.StatusOK {
+		t.Errorf("GET %s: %d", place, code)
 	}
-	w := httptest.NewRecorder()
-	mux.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/"+place, http.NoBody))
-	return w.Body.String()
+	return page
 }
 
 // post does an action.
-func (o *owner) post(place string, form url.Values) (err error) {
-	mux := http.NewServeMux()
-	for path, act := range New(o, web.English(), "").Actions() {
-		mux.HandleFunc("POST /"+path, func(_ http.ResponseWriter, r *http.Request) {
-			if err = r.ParseForm(); err == nil {
-				_, err = act(r)
-			}
-		})
-	}
-	r := httptest.NewRequest(http.MethodPost, "/"+place, strings.NewReader(form.Encode()))
+func (o *owner) post(t *testing.T, place string, form url.Values) (int, string) {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodPost, sessionRoot+"x/"+place, strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	mux.ServeHTTP(httptest.NewRecorder(), r)
-	return err
+	return o.do(t, r)
+}
+
+// do serves a request without the defences.
+func (o *owner) do(t *testing.T, r *http.Request) (int, string) {
+	t.Helper()
+	routes, err := o.server().routes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	routes.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
 }
 
 // inOrder wants parts of a page one after the other.
@@ -129,8 +134,8 @@ func TestTodosAreInTheOrderOfTheirDates(t *testing.T) {
 	add("Tomorrow", "open", "2026-12-01", 0)
 	add("Today", "waiting", "2026-11-30", 0)
 	add("Yesterday", "doing", "2026-11-29", 0)
-	for n := range shownClosed + 2 {
-		add(fmt.Sprintf("Closed %d.", n), "done", "2026-01-01", time.Duration(shownClosed+2-n)*time.Hour)
+	for n := range maxClosed + 2 {
+		add(fmt.Sprintf("Closed %d.", n), "done", "2026-01-01", time.Duration(maxClosed+2-n)*time.Hour)
 	}
 	page := o.get(t, "lists")
 	inOrder(t, page, "Yesterday</bdi>", ">Late<", "Today</bdi>", "Tomorrow</bdi>", "Undated</bdi>", "Closed 51.</bdi>", "Closed 50.</bdi>", "Closed 2.</bdi>", "2 older ones")
@@ -165,10 +170,10 @@ func TestGoalsThatAnEntryMayBelongTo(t *testing.T) {
 
 // The form of an entry changes what it shows and nothing else.
 func TestAFormChangesWhatItShows(t *testing.T) {
-	o := &owner{}
+	o := &owner{items: []workbench.Item{{ID: "g", Kind: workbench.Goal}}}
 	form := url.Values{"title": {" Bridges "}, "note": {"a\r\nb"}, "status": {"paused"}, "criteria": {"One\r\nstands"}, "version": {"3"}}
-	if err := o.post("lists/goals/g", form); err != nil {
-		t.Fatal(err)
+	if code, page := o.post(t, "lists/goals/g", form); code != http.StatusSeeOther {
+		t.Fatal(code, page)
 	}
 	want := workbench.UpdateItem{
 		Kind: workbench.Goal, ID: "g", Expected: 3, Title: nova.Some("Bridges"), Note: nova.Some("a\nb"), Status: "paused", Criteria: nova.Some("One\nstands"),
@@ -177,28 +182,28 @@ func TestAFormChangesWhatItShows(t *testing.T) {
 		t.Errorf("the goal: %+v, want %+v", o.done, want)
 	}
 	form.Set("status", "active")
-	if err := o.post("lists/ideas/i", form); err != nil || o.done.(workbench.UpdateItem).GoalID.Set {
-		t.Errorf("an idea without the field of its goal: %+v, %v", o.done, err)
+	if code, _ := o.post(t, "lists/ideas/i", form); code != http.StatusSeeOther || o.done.(workbench.UpdateItem).GoalID.Set {
+		t.Errorf("an idea without the field of its goal: %+v, %d", o.done, code)
 	}
 	form.Set("goal", "")
-	if err := o.post("lists/ideas/i", form); err != nil || o.done.(workbench.UpdateItem).GoalID != nova.Some("") {
-		t.Errorf("an idea that belongs to none: %+v, %v", o.done, err)
+	if code, _ := o.post(t, "lists/ideas/i", form); code != http.StatusSeeOther || o.done.(workbench.UpdateItem).GoalID != nova.Some("") {
+		t.Errorf("an idea that belongs to none: %+v, %d", o.done, code)
 	}
 	o.done = nil
 	form.Set("criteria", strings.Repeat("x", web.MaxCriteria+1))
-	if err := o.post("lists/goals/g", form); !errors.As(err, new(Redrawn)) || o.done != nil {
-		t.Errorf("too long: %+v, %v", o.done, err)
+	if code, _ := o.post(t, "lists/goals/g", form); code != http.StatusUnprocessableEntity || o.done != nil {
+		t.Errorf("too long: %+v, %d", o.done, code)
 	}
 }
 
 // A long conversation is shown from its end, with the way to what is older and back.
 func TestALongTalkIsShownInParts(t *testing.T) {
 	o := &owner{background: conversations.Background{URL: "https://example.org/bridge", Text: "Of bridges."}}
-	for n := range int64(talkSize + 2) {
+	for n := range int64(conversationSize + 2) {
 		o.messages = append(o.messages, conversations.Message{Seq: n + 1, Text: fmt.Sprintf("Message %d.", n+1)})
 	}
 	page := o.get(t, "conversations/topic:1")
-	inOrder(t, page, `href="https://example.org/bridge"`, "quoted to the model", `href="/conversations/topic:1?before=3"`, "Message 3.", "Message 102.", `id="write"`)
+	inOrder(t, page, `href="https://example.org/bridge"`, "quoted to the model", `href="/s/x/conversations/topic:1?before=3"`, "Message 3.", "Message 102.", `id="write"`)
 	if strings.Contains(page, "Message 2.") {
 		t.Error("more is shown than fits")
 	}
@@ -228,10 +233,10 @@ func TestConversationsAndWhatIsFound(t *testing.T) {
 
 func TestRefusalsAreToldOrShown(t *testing.T) {
 	o := &owner{refuses: workbench.ConversationNotFound}
-	if err := o.post("conversations/chat:9", url.Values{"text": {"Hello"}}); !errors.Is(err, ports.ErrConversationUnknown) {
-		t.Errorf("a text to a conversation that is gone: %v", err)
+	if code, _ := o.post(t, "conversations/chat:9", url.Values{"text": {"Hello"}}); code != http.StatusNotFound {
+		t.Errorf("a text to a conversation that is gone: %d", code)
 	}
-	if said, refused := Said(web.English(), workbench.Refusal("of_a_new_kind")); !refused || !strings.Contains(said, "of_a_new_kind") {
+	if said, refused := refusalText(web.English(), workbench.Refusal("of_a_new_kind")); !refused || !strings.Contains(said, "of_a_new_kind") {
 		t.Errorf("a refusal without a sentence: %q, %v", said, refused)
 	}
 }

@@ -1,12 +1,12 @@
 package adminweb
 
 import (
-	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,45 +37,16 @@ func ofSession(path string) (prefix string, ok bool) {
 	return prefix, true
 }
 
-// prefixOf gives the prefix that guardSession judged.
+// prefixOf gives the prefix that checkSession judged.
 func prefixOf(r *http.Request) string {
 	prefix, _ := ofSession(r.URL.Path)
 	return prefix
 }
 
-type sessionKey struct{}
-
-// sessionOf gives the session that guardSession found.
-func sessionOf(r *http.Request) ports.PageSession {
-	found, _ := r.Context().Value(sessionKey{}).(ports.PageSession)
-	return found
-}
-
-// guardSession shows pages of a session to its browser alone. Everybody else
-// learns how to sign in, and not whether there is such a session.
-func (s *Site) guardSession(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		prefix, ok := ofSession(r.URL.Path)
-		if !ok {
-			next.ServeHTTP(w, r)
-			return
-		}
-		found, err := s.findSession(r, prefix)
-		switch {
-		case err == nil:
-			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), sessionKey{}, found)))
-		case errors.Is(err, ports.ErrPageSessionUnknown):
-			s.show(w, r, http.StatusUnauthorized, web.SignInPage(web.SignIn{T: s.Words, Problem: s.Words.SignInEnded}))
-		default:
-			s.failed(w, r, err)
-		}
-	})
-}
-
 // findSession looks the request's cookie and path up. Of several cookies the first
 // counts: browsers send the one with the longest path first, and another port of
 // this machine, which can set one at /, is not to lock the owner out.
-func (s *Site) findSession(r *http.Request, prefix string) (ports.PageSession, error) {
+func (s *Server) findSession(r *http.Request, prefix string) (ports.PageSession, error) {
 	cookies := r.CookiesNamed(cookieName)
 	if len(cookies) == 0 || !secret.LowerHex(cookies[0].Value, cookieLength) || !secret.LowerHex(prefix, prefixLength) {
 		return ports.PageSession{}, ports.ErrPageSessionUnknown
@@ -87,15 +58,15 @@ func (s *Site) findSession(r *http.Request, prefix string) (ports.PageSession, e
 	return found, nil
 }
 
-// door is the page at /.
-func (s *Site) door(w http.ResponseWriter, r *http.Request) {
-	s.show(w, r, http.StatusOK, web.SignInPage(web.SignIn{T: s.Words, Left: r.URL.Query().Has("left")}))
+// signInPage is the page at /.
+func (s *Server) signInPage(w http.ResponseWriter, r *http.Request) {
+	s.render(w, r, http.StatusOK, web.SignInPage(web.SignIn{T: s.Words, Left: r.URL.Query().Has("left")}))
 }
 
 // signIn exchanges a link's secret or a code for a session.
-func (s *Site) signIn(w http.ResponseWriter, r *http.Request) {
+func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil { // else it would count as a wrong code
-		plainly(w, http.StatusBadRequest, "bad form\n")
+		writeText(w, http.StatusBadRequest, "bad form\n")
 		return
 	}
 	link, code := secret.New(r.PostForm.Get("secret")), r.PostForm.Get("code")
@@ -110,19 +81,19 @@ func (s *Site) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 	if problem != "" {
 		s.Log.Warn("somebody failed to sign in to the owner's page", "by_link", !link.Empty())
-		s.show(w, r, http.StatusUnauthorized, web.SignInPage(web.SignIn{T: s.Words, Problem: problem}))
+		s.render(w, r, http.StatusUnauthorized, web.SignInPage(web.SignIn{T: s.Words, Problem: problem}))
 		return
 	}
 	target, err := s.begin(w, r)
 	if err != nil {
-		s.failed(w, r, err)
+		s.fail(w, r, err)
 		return
 	}
 	http.Redirect(w, r, target, http.StatusSeeOther)
 }
 
 // begin makes a session, hands out its cookie and gives its address.
-func (s *Site) begin(w http.ResponseWriter, r *http.Request) (string, error) {
+func (s *Server) begin(w http.ResponseWriter, r *http.Request) (string, error) {
 	bits := make([]byte, (cookieLength+prefixLength)/2)
 	if _, err := io.ReadFull(s.Random, bits); err != nil {
 		return "", fmt.Errorf("begin a page session: %w", err)
@@ -158,10 +129,10 @@ func sessionCookie(prefix, value string, life time.Duration) *http.Cookie {
 }
 
 // signOut ends the session of this browser.
-func (s *Site) signOut(w http.ResponseWriter, r *http.Request) {
+func (s *Server) signOut(w http.ResponseWriter, r *http.Request) {
 	err := s.Sessions.RevokePageSession(r.Context(), sessionOf(r).ID)
 	if err != nil && !errors.Is(err, ports.ErrPageSessionUnknown) {
-		s.failed(w, r, fmt.Errorf("sign out: %w", err))
+		s.fail(w, r, fmt.Errorf("sign out: %w", err))
 		return
 	}
 	s.changes.Notify()
@@ -184,4 +155,27 @@ func browserName(agent string) string {
 		}
 	}
 	return name
+}
+
+func (s *Server) sessions(r *http.Request, l web.Layout) (response, error) {
+	list, err := s.Sessions.PageSessions(r.Context(), s.Now())
+	if err != nil {
+		return response{}, err
+	}
+	var v web.Sessions
+	for _, p := range list {
+		v.Sessions = append(v.Sessions, web.Session{
+			ID: strconv.FormatInt(p.ID, 10), Browser: browserName(p.UserAgent), Created: p.CreatedAt, LastSeen: p.LastSeen,
+			Expires: p.CreatedAt.Add(ports.PageSessionLife), Current: p.ID == sessionOf(r).ID,
+		})
+	}
+	return show(web.SessionsPage(l, v))
+}
+
+func (s *Server) endSession(r *http.Request) (response, error) {
+	id, err := parseID(r)
+	if err == nil {
+		err = s.Sessions.RevokePageSession(r.Context(), id)
+	}
+	return redirect("sessions?done=session-ended"), err
 }

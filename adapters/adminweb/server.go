@@ -1,26 +1,14 @@
 // Package adminweb serves the owner's page on a loopback listener.
 //
-// A request passes these defences in order, and the first that objects ends it:
-// a guard against panics, the Host header, marks of a proxy, the account of the
-// peer, Origin and Sec-Fetch, http.CrossOriginProtection, headers that deny
-// everything not needed, the token and the session. Every change is a POST that is answered by a redirect; pages
-// are drawn into memory before a byte is sent.
+// routes.go is the table of what it answers. Before that a request passes the
+// defences of defences.go in their order, and the first that objects ends it.
+// Every change is a POST that is answered by a redirect; a page is rendered into
+// memory before a byte is sent. There is one file per resource: it declares what it
+// needs of the host, and turns that into the views of package web.
 //
-// What it needs of the host is in desks.go: Phones, which *host.Clients is,
-// Extensions, which *host.Host is, and Machine, for the wiring to write. A
-// session is a cookie whose path nobody knows; ports.PageSessions keeps the
-// hashes of both. a signin.Issuer gives out the links and codes by which a session begins.
-//
-//	GET  /                              how to sign in
-//	POST /signin                        secret= of a link, or code=
-//	GET  /healthz                       "ok"
-//	GET  /static/<hash>/<file>
-//	GET  /s/<32 hex>/                   overview
-//	GET  /s/<32 hex>/pair, devices, extensions, refused, sessions, events
-//	GET  /s/<32 hex>/desktop            WebSocket of the personal host, Config.Desktop
-//	POST /s/<32 hex>/…                  see routes.go
-//	GET, POST /s/<32 hex>/…             of the personal host, see adapters/admindesk
-//	any  /api/…                         Config.API, for commands with the master token
+// A session is a cookie whose path nobody knows; ports.PageSessions keeps the
+// hashes of both. A signin.Issuer gives out the links and codes by which a session
+// begins.
 package adminweb
 
 import (
@@ -31,13 +19,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"plexus/adapters/admindesk"
 	"plexus/adapters/adminweb/signin"
+	"plexus/adapters/httpguard"
 	"plexus/domain/secret"
 	"plexus/domain/usecases/syncx"
 	"plexus/ports"
@@ -54,11 +41,11 @@ const (
 	writeLimit     = 30 * time.Second // one page, or one event
 )
 
-// Config wires a site. Every field down to Log is required.
+// Config wires a server. Every field down to Log is required.
 type Config struct {
 	Phones     Phones
 	Extensions Extensions
-	Machine    Machine
+	Status     StatusSource
 	Sessions   ports.PageSessions
 	SignIn     *signin.Issuer
 	QR         func(text string) ([][]bool, error) // modules of a QR code, quiet zone included; true is dark
@@ -73,11 +60,8 @@ type Config struct {
 	// PeerIsOurs tells whether a connection comes from the owner's account; nil
 	// where the system cannot say.
 	PeerIsOurs func(net.Conn) (bool, error)
-	// Personal is the personal host; nil for a page without one. RecordingFixedBy
-	// names what sets the recording of questions above the page, for where it is
-	// fixed.
-	Personal         admindesk.Owner
-	RecordingFixedBy string
+	// Personal is the personal host; nil for a page without one.
+	Personal *Personal
 	// Desktop takes the page's WebSockets; nil for none.
 	Desktop Desktop
 	// API answers the owner's commands below /api/, which is cut off the path; nil
@@ -87,26 +71,25 @@ type Config struct {
 	Master secret.Hash
 }
 
-// Site is the owner's page.
-type Site struct {
+// Server is the owner's page.
+type Server struct {
 	Config
-	hosts   atomic.Pointer[hostRule] // nil until it serves: nothing passes
-	places  chan struct{}
-	streams chan struct{}
+	hosts   atomic.Pointer[httpguard.HostRule] // nil until it serves: nothing passes
+	slots   chan struct{}                      // one per request under way
+	streams chan struct{}                      // one per event stream
 	changes syncx.Notifier
-	desk    *admindesk.Desk // nil without a personal host
 	http    *http.Server
 
 	stop    chan struct{} // closed by Shutdown
 	stopped sync.Once
-	silent  silent
+	unused  unusedConns
 }
 
-// New checks the wiring and builds a site; Serve starts it.
-func New(cfg Config) (*Site, error) {
+// New checks the wiring and builds a server; Serve starts it.
+func New(cfg Config) (*Server, error) {
 	var missing []error
 	for name, absent := range map[string]bool{
-		"phones": cfg.Phones == nil, "extensions": cfg.Extensions == nil, "machine": cfg.Machine == nil,
+		"phones": cfg.Phones == nil, "extensions": cfg.Extensions == nil, "status": cfg.Status == nil,
 		"sessions": cfg.Sessions == nil, "sign-in": cfg.SignIn == nil, "QR encoder": cfg.QR == nil,
 		"words": cfg.Words.Lang == "", "clock": cfg.Now == nil, "random source": cfg.Random == nil, "logger": cfg.Log == nil,
 		"hash of the master token": cfg.API != nil && cfg.Master == secret.Hash{},
@@ -118,24 +101,20 @@ func New(cfg Config) (*Site, error) {
 	if err := errors.Join(missing...); err != nil {
 		return nil, err
 	}
-	s := &Site{Config: cfg, places: make(chan struct{}, MaxRequests), streams: make(chan struct{}, MaxStreams), stop: make(chan struct{})}
-	if cfg.Personal != nil {
-		s.desk = admindesk.New(cfg.Personal, cfg.Words, cfg.RecordingFixedBy)
-		s.Changed = append(slices.Clone(cfg.Changed), s.desk.Changed)
-	}
-	routes, err := s.routes()
+	s := &Server{Config: cfg, slots: make(chan struct{}, MaxRequests), streams: make(chan struct{}, MaxStreams), stop: make(chan struct{})}
+	routes, err := s.routes(s.defences()...)
 	if err != nil {
 		return nil, fmt.Errorf("owner's page: %w", err)
 	}
 	s.http = &http.Server{
-		Handler:                      s.guardLoad(s.protect(routes)),
+		Handler:                      routes,
 		ReadTimeout:                  readLimit,
 		WriteTimeout:                 writeLimit,
 		IdleTimeout:                  time.Minute,
 		MaxHeaderBytes:               MaxHeaderBytes,
 		DisableGeneralOptionsHandler: true,
 		ConnContext:                  withPeer,
-		ConnState:                    s.silent.note,
+		ConnState:                    s.unused.track,
 		ErrorLog:                     slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 	}
 	return s, nil
@@ -143,8 +122,8 @@ func New(cfg Config) (*Site, error) {
 
 // Serve accepts connections on ln, which must be a loopback listener, until
 // Shutdown. It returns nil after one.
-func (s *Site) Serve(ln net.Listener) error {
-	s.hosts.Store(newHostRule(ln.Addr()))
+func (s *Server) Serve(ln net.Listener) error {
+	s.hosts.Store(httpguard.ListenerHosts(ln.Addr()).WithDefaultPort())
 	var watches sync.WaitGroup // Serve's own: Shutdown may come while it is being filled
 	defer watches.Wait()
 	defer s.halt()
@@ -158,11 +137,11 @@ func (s *Site) Serve(ln net.Listener) error {
 	return fmt.Errorf("serve the owner's page: %w", err)
 }
 
-// Shutdown ends every stream and socket and waits for pages that are being drawn,
-// or for ctx.
-func (s *Site) Shutdown(ctx context.Context) error {
+// Shutdown ends every stream and socket and waits for pages that are being
+// rendered, or for ctx.
+func (s *Server) Shutdown(ctx context.Context) error {
 	s.halt()
-	s.silent.cut()
+	s.unused.closeAll()
 	var sockets error
 	if s.Desktop != nil { // http.Server forgets what was upgraded
 		sockets = s.Desktop.Shutdown(ctx)
@@ -173,11 +152,11 @@ func (s *Site) Shutdown(ctx context.Context) error {
 	return sockets
 }
 
-func (s *Site) halt() { s.stopped.Do(func() { close(s.stop) }) }
+func (s *Server) halt() { s.stopped.Do(func() { close(s.stop) }) }
 
 // watch passes the changes of one source on. It takes the next channel before it
 // tells anybody, so that what changes meanwhile is told too.
-func (s *Site) watch(source func() <-chan struct{}) {
+func (s *Server) watch(source func() <-chan struct{}) {
 	for next := source(); ; {
 		select {
 		case <-next:
@@ -187,4 +166,40 @@ func (s *Site) watch(source func() <-chan struct{}) {
 			return
 		}
 	}
+}
+
+// unusedConns are the connections that have not asked for anything yet. Browsers
+// open some ahead, and http.Server.Shutdown would wait five seconds for them. The
+// zero value is ready.
+type unusedConns struct {
+	mu     sync.Mutex
+	conns  map[net.Conn]struct{}
+	closed bool
+}
+
+// track is an http.Server.ConnState.
+func (u *unusedConns) track(conn net.Conn, state http.ConnState) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case state != http.StateNew:
+		delete(u.conns, conn)
+	case u.closed:
+		_ = conn.Close() // it came while the host stops
+	default:
+		if u.conns == nil {
+			u.conns = make(map[net.Conn]struct{})
+		}
+		u.conns[conn] = struct{}{}
+	}
+}
+
+// closeAll closes those that are there and those that still come.
+func (u *unusedConns) closeAll() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for conn := range u.conns {
+		_ = conn.Close() // nothing was said
+	}
+	u.conns, u.closed = nil, true
 }

@@ -1,4 +1,4 @@
-package admindesk
+package adminweb
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 	"plexus/web"
 )
 
-func TestAround(t *testing.T) {
+func TestExcerpt(t *testing.T) {
 	long := strings.Repeat("word ", 60)
 	for name, c := range map[string]struct{ message, asked, before, match, after string }{
 		"short":           {"It opened in 1932.", "opened", "It ", "opened", " in 1932."},
@@ -19,10 +19,10 @@ func TestAround(t *testing.T) {
 		"nothing":         {"Only pears", "apples", "", "", "Only pears"},
 		"marks only":      {"Only pears", `"*`, "", "", "Only pears"},
 		"empty":           {"", "apples", "", "", ""},
-		"at the end":      {long + "bridge", "bridge", "…" + long[len(long)-aroundRunes:], "bridge", ""},
-		"at the start":    {"bridge " + long, "bridge", "", "bridge", (" " + long)[:2*aroundRunes] + "…"},
+		"at the end":      {long + "bridge", "bridge", "…" + long[len(long)-excerptRunes:], "bridge", ""},
+		"at the start":    {"bridge " + long, "bridge", "", "bridge", (" " + long)[:2*excerptRunes] + "…"},
 	} {
-		before, match, after := around(c.message, c.asked)
+		before, match, after := excerpt(c.message, c.asked)
 		if before != c.before || match != c.match || after != c.after {
 			t.Errorf("%s: %q, %q, %q", name, before, match, after)
 		}
@@ -37,7 +37,7 @@ func TestOnlyPagesOfTheWebAreLinked(t *testing.T) {
 		"javascript:alert(1)":       "", "data:text/html,x": "", "file:///etc/passwd": "", "https:relative": "", "": "",
 		"sha256:0123": "", "//example.org": "", "HTTPS://example.org": "HTTPS://example.org", "chrome://settings": "", " https://x.org": "",
 	} {
-		if got := conversation(conversations.Conversation{Kind: conversations.Topic, SubjectKey: address}); got.Address != want || got.Kind != web.Topic {
+		if got := conversationRow(conversations.Conversation{Kind: conversations.Topic, SubjectKey: address}); got.Address != want || got.Kind != web.Topic {
 			t.Errorf("%q is linked as %q", address, got.Address)
 		}
 	}
@@ -53,7 +53,7 @@ func TestStatesOfMessages(t *testing.T) {
 		{Role: conversations.Assistant, Delivery: conversations.CutOff}:    web.MessageCutOff,
 		{Role: conversations.Assistant, Delivery: conversations.Delivered}: "",
 	} {
-		if got := message(m); got.State != want {
+		if got := messageRow(m); got.State != want {
 			t.Errorf("%+v: %q", m, got.State)
 		}
 	}

@@ -1,0 +1,358 @@
+package adminweb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"plexus/domain/conversations"
+	"plexus/domain/nova"
+	"plexus/domain/nova/jsonform"
+	"plexus/domain/text"
+	"plexus/domain/workbench"
+	"plexus/ports"
+	"plexus/web"
+)
+
+// Personal is the personal host as its owner uses it on the page. A refusal of any
+// of them is a workbench.Refusal.
+type Personal struct {
+	Conversations Conversations
+	Topics        Topics
+	Lists         Lists
+	// RecordingFixedBy names what sets Topics.Recording above the page, for where it
+	// is fixed.
+	RecordingFixedBy string
+}
+
+// Conversations is what was said, and the way to add to it: *personal.Host. A
+// conversation that is not there is ports.ErrConversationUnknown.
+type Conversations interface {
+	// Conversations gives a part of the list, the most recently updated first.
+	Conversations(ctx context.Context, offset, limit int) (list []conversations.Conversation, total int, err error)
+	Conversation(ctx context.Context, id string) (conversations.Conversation, conversations.Background, error)
+	// Messages gives the last ones before a sequence number, the oldest first; 0 is
+	// for the newest.
+	Messages(ctx context.Context, id string, before int64, limit int) ([]conversations.Message, error)
+	SearchMessages(ctx context.Context, text string, limit int) ([]ports.FoundMessage, error)
+	Sizes(ctx context.Context) (ports.PersonalSizes, error)
+
+	// Input says whether anybody would answer.
+	Input() nova.Input
+	SubmitText(ctx context.Context, conversationID, text string) error
+	CreateChat(ctx context.Context, title string) (id string, err error)
+	Clear(ctx context.Context, id string) error
+	Delete(ctx context.Context, id string) error
+}
+
+// Topics is what was asked in the browser: *personal.Host.
+type Topics interface {
+	Recording() (on, fixed bool)
+	SetRecording(ctx context.Context, on bool) error
+	DeleteTopics(ctx context.Context) (n int, err error)
+}
+
+// Sizes of pages.
+const (
+	listSize         = 50
+	conversationSize = 100 // messages
+)
+
+// conversations shows the list, or what a search has found. Main chat and reminders
+// stand first, wherever they are among the others.
+func (s *Server) conversations(r *http.Request, l web.Layout) (response, error) {
+	ctx, query, host := r.Context(), r.URL.Query(), s.Personal.Conversations
+	if asked := strings.TrimSpace(query.Get("q")); asked != "" {
+		return s.searchMessages(ctx, l, asked)
+	}
+	from := int(max(parseInt(query.Get("from")), 0))
+	list, total, err := host.Conversations(ctx, from, listSize)
+	if err != nil {
+		return response{}, err
+	}
+	v := web.Conversations{From: from, Size: listSize, Total: total, Topics: total > 2, Input: inputOf(host.Input())}
+	for _, c := range list {
+		if !c.Permanent() {
+			v.Rest = append(v.Rest, conversationRow(c))
+		}
+	}
+	if from == 0 {
+		for _, id := range []string{conversations.MainID, conversations.ProactiveID} {
+			c, _, err := host.Conversation(ctx, id)
+			if err != nil {
+				return response{}, err
+			}
+			v.Pinned = append(v.Pinned, conversationRow(c))
+		}
+	}
+	on, fixed := s.Personal.Topics.Recording()
+	if v.Recording = on; fixed {
+		v.FixedBy = text.Printable(s.Personal.RecordingFixedBy)
+	}
+	return show(web.ConversationsPage(l, v))
+}
+
+// searchMessages shows the messages that have all words of asked.
+func (s *Server) searchMessages(ctx context.Context, l web.Layout, asked string) (response, error) {
+	found, err := s.Personal.Conversations.SearchMessages(ctx, asked, listSize)
+	if err != nil {
+		return response{}, err
+	}
+	v := web.Conversations{Asked: text.Printable(asked), Most: len(found) == listSize}
+	for _, m := range found {
+		before, match, after := excerpt(m.Text, asked)
+		row := messageRow(m.Message)
+		v.Found = append(v.Found, web.Found{
+			Conversation: conversationRow(conversations.Conversation{ID: m.ConversationID, Title: m.Title}), Role: row.Role, At: row.At,
+			Before: text.Printable(before), Match: text.Printable(match), After: text.Printable(after),
+		})
+	}
+	return show(web.ConversationsPage(l, v))
+}
+
+func conversationRow(c conversations.Conversation) web.Conversation {
+	row := web.Conversation{
+		ID: c.ID, Kind: web.Chat, Title: text.Printable(c.Title), Address: linkable(c.SubjectKey), Unread: c.Unread, Updated: c.UpdatedAt,
+	}
+	switch {
+	case c.ID == conversations.MainID:
+		row.Kind = web.MainChat
+	case c.Kind == conversations.Proactive:
+		row.Kind = web.Reminders
+	case c.Kind == conversations.Topic:
+		row.Kind = web.Topic
+	}
+	return row
+}
+
+// linkable gives the address of a page, and "" for what is no http or https
+// address (decision G15).
+func linkable(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return ""
+	}
+	return text.Printable(address)
+}
+
+func inputOf(in nova.Input) web.Input {
+	switch in {
+	case nova.NoInput:
+		return web.NoInput
+	case nova.TextAndDictation:
+		return web.AllInput
+	}
+	return web.TextInput
+}
+
+// conversation shows one: its newest messages, or those before one of them.
+func (s *Server) conversation(r *http.Request, l web.Layout) (response, error) {
+	return s.conversationWith(r, l, "", "")
+}
+
+// conversationWith shows it with what was typed and why that was not taken.
+func (s *Server) conversationWith(r *http.Request, l web.Layout, draft, fault string) (response, error) {
+	ctx, id, host := r.Context(), r.PathValue("id"), s.Personal.Conversations
+	c, about, err := host.Conversation(ctx, id)
+	if err != nil {
+		return response{}, err
+	}
+	before := max(parseInt(r.URL.Query().Get("before")), 0)
+	messages, err := host.Messages(ctx, id, before, conversationSize+1)
+	if err != nil {
+		return response{}, err
+	}
+	v := web.ConversationView{
+		Conversation: conversationRow(c), Past: before > 0, Quoted: about.Text != "", Input: inputOf(host.Input()), Draft: draft, Fault: fault,
+	}
+	if address := linkable(about.URL); address != "" {
+		v.Conversation.Address = address
+	}
+	if len(messages) > conversationSize {
+		messages, v.Older = messages[1:], true
+	}
+	for _, m := range messages {
+		v.Messages = append(v.Messages, messageRow(m))
+	}
+	return show(web.ConversationPage(l, v))
+}
+
+func messageRow(m conversations.Message) web.Message {
+	row := web.Message{Seq: m.Seq, Role: web.Host, Text: text.PrintableLines(m.Text), At: m.CreatedAt}
+	if m.Role == conversations.User {
+		row.Role = web.Owner
+	}
+	switch m.Status {
+	case conversations.Pending:
+		row.State = web.MessageWaiting
+	case conversations.Failed:
+		row.State = web.MessageFailed
+	case conversations.Interrupted:
+		row.State = web.MessageInterrupted
+	case conversations.Completed:
+	}
+	if m.Delivery == conversations.CutOff {
+		row.State = web.MessageCutOff
+	}
+	return row
+}
+
+// sendText submits what was typed without script. What is refused stays in the form.
+func (s *Server) sendText(r *http.Request) (response, error) {
+	id, typed := r.PathValue("id"), formText(r, "text")
+	err := error(workbench.InvalidRequest)
+	if strings.TrimSpace(typed) != "" && jsonform.UnitCount(typed) <= nova.MaxInputUnits {
+		err = s.Personal.Conversations.SubmitText(r.Context(), id, typed)
+	}
+	if sentence, refused := refusalText(s.Words, err); refused && !errors.Is(err, workbench.ConversationNotFound) {
+		return correct(web.ConversationsPlace, func(r *http.Request, l web.Layout) (response, error) {
+			return s.conversationWith(r, l, typed, sentence)
+		}), nil
+	}
+	return redirect(web.ConversationPath(id) + "#end"), asUnknown(err)
+}
+
+func (s *Server) newChat(r *http.Request) (response, error) {
+	id, err := s.Personal.Conversations.CreateChat(r.Context(), conversations.NewTitle(r.PostForm.Get("title")))
+	return redirect(web.ConversationPath(id)), err
+}
+
+func (s *Server) setRecording(r *http.Request) (response, error) {
+	on, done := r.PostForm.Get("on") == "true", "not-recording"
+	if on {
+		done = "recording"
+	}
+	return redirect("conversations?done=" + done), s.Personal.Topics.SetRecording(r.Context(), on)
+}
+
+func (s *Server) confirmClear(r *http.Request, l web.Layout) (response, error) {
+	return s.confirmForConversation(r, l, "/clear", s.Words.ClearTitle, s.Words.ClearLead, s.Words.ClearButton)
+}
+
+func (s *Server) confirmDelete(r *http.Request, l web.Layout) (response, error) {
+	return s.confirmForConversation(r, l, "/delete", s.Words.DeleteTitle, s.Words.DeleteLead, s.Words.DeleteButton)
+}
+
+// confirmForConversation asks before something that a conversation does not survive
+// whole. The permanent ones cannot be deleted.
+func (s *Server) confirmForConversation(r *http.Request, l web.Layout, verb, title, lead, button string) (response, error) {
+	c, _, err := s.Personal.Conversations.Conversation(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return response{}, err
+	}
+	if verb == "/delete" && c.Permanent() {
+		return response{}, errNotHere
+	}
+	return show(web.ConfirmPage(l, web.Confirm{
+		Title: fmt.Sprintf(title, l.Heading(conversationRow(c))), Lead: lead, Button: button,
+		Action: web.ConversationPath(c.ID) + verb, Back: web.Place(web.ConversationPath(c.ID)),
+	}))
+}
+
+func (s *Server) confirmDeleteTopics(_ *http.Request, l web.Layout) (response, error) {
+	return show(web.ConfirmPage(l, web.Confirm{
+		Title: s.Words.DropTopicsTitle, Lead: s.Words.DropTopicsLead, Button: s.Words.DropTopicsButton,
+		Action: "topics/delete", Back: web.ConversationsPlace,
+	}))
+}
+
+func (s *Server) clear(r *http.Request) (response, error) {
+	id := r.PathValue("id")
+	return redirect(web.ConversationPath(id) + "?done=cleared"), asUnknown(s.Personal.Conversations.Clear(r.Context(), id))
+}
+
+func (s *Server) delete(r *http.Request) (response, error) {
+	return redirect("conversations?done=deleted"), asUnknown(s.Personal.Conversations.Delete(r.Context(), r.PathValue("id")))
+}
+
+func (s *Server) deleteTopics(r *http.Request) (response, error) {
+	_, err := s.Personal.Topics.DeleteTopics(r.Context())
+	return redirect("conversations?done=topics-deleted"), err
+}
+
+// asUnknown makes one error of the two that say that a conversation is gone.
+func asUnknown(err error) error {
+	if errors.Is(err, workbench.ConversationNotFound) {
+		return ports.ErrConversationUnknown
+	}
+	return err
+}
+
+// parseInt reads a number of an address; 0 for what is none.
+func parseInt(s string) int64 {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// formText gives what was typed with the line breaks that everybody else uses.
+func formText(r *http.Request, field string) string {
+	return strings.ReplaceAll(r.PostForm.Get(field), "\r\n", "\n")
+}
+
+// excerptRunes is how much of a message is shown on each side of what was found.
+const excerptRunes = 90
+
+// excerpt cuts a message to what stands around the first word of asked that it
+// holds, in one line each. Where none is found as it was typed, match is "" and
+// after is how the message begins.
+func excerpt(message, asked string) (before, match, after string) {
+	at, end := 0, 0
+	for word := range strings.FieldsFuncSeq(asked, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+		if at, end = indexFold(message, word); end > 0 {
+			break
+		}
+	}
+	from, to := at, end
+	for range excerptRunes {
+		_, size := utf8.DecodeLastRuneInString(message[:from])
+		from -= size
+	}
+	for range 2 * excerptRunes {
+		_, size := utf8.DecodeRuneInString(message[to:])
+		to += size
+	}
+	before, match, after = singleLine(message[from:at]), singleLine(message[at:end]), singleLine(message[end:to])
+	if from > 0 {
+		before = "…" + before
+	}
+	if to < len(message) {
+		after += "…"
+	}
+	return before, match, after
+}
+
+// indexFold finds word in s, whatever the case of its letters. end is 0 when it is
+// not there.
+func indexFold(s, word string) (at, end int) {
+	for at = range s {
+		rest := s[at:]
+		end = 0
+		for range utf8.RuneCountInString(word) {
+			_, size := utf8.DecodeRuneInString(rest[end:])
+			end += size
+		}
+		if strings.EqualFold(rest[:end], word) {
+			return at, at + end
+		}
+	}
+	return 0, 0
+}
+
+// singleLine makes a blank of every kind of space, and leaves those at the ends.
+func singleLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}

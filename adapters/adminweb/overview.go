@@ -1,0 +1,84 @@
+package adminweb
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"plexus/domain/text"
+	"plexus/web"
+)
+
+// StatusSource is the rest of the host as the page shows it. Overview and PhonePath
+// are asked for every page, so they are answered from memory.
+type StatusSource interface {
+	// Overview fills everything but who waits, who was refused, the address, the
+	// phone, the pause and the steps, which the page adds.
+	Overview(ctx context.Context) (web.Overview, error)
+	// PhonePath says what is known about the way of phones to this host.
+	PhonePath(ctx context.Context) PhonePath
+	// UseModel takes one of Overview's found models, durably.
+	UseModel(ctx context.Context, name, baseURL string) error
+}
+
+// PhonePath is the way of phones to this host.
+type PhonePath struct {
+	Offered string // address of this machine in its tailnet, "wss://box.tailnet.ts.net"; "" when none is known
+	Command string // what makes the client listener reachable there; "" for nothing to do
+	Warning string // why phones will not get through, in words; "" when nothing is known to be wrong
+	FixedBy string // what sets the public address above the page; used where that is fixed
+}
+
+// maxRefusals is how many refused attempts the overview shows.
+const maxRefusals = 3
+
+func (s *Server) overview(r *http.Request, l web.Layout) (response, error) {
+	ctx := r.Context()
+	v, err := s.Status.Overview(ctx)
+	if err != nil {
+		return response{}, err
+	}
+	extensions, err := s.Extensions.Extensions(ctx)
+	if err != nil {
+		return response{}, err
+	}
+	devices, err := s.Phones.Devices(ctx)
+	if err != nil {
+		return response{}, err
+	}
+	v.Address, v.Paused = s.address(s.Status.PhonePath(ctx)), s.Phones.NoPhone()
+	for _, row := range extensionRows(extensions) {
+		switch row.State {
+		case web.ExtensionWaiting:
+			v.Waiting = append(v.Waiting, row)
+		case web.ExtensionAllowed, web.ExtensionByToken:
+			v.Steps.Extension = true
+		case web.ExtensionBlocked:
+		}
+	}
+	for _, d := range devices {
+		v.Steps.Phone = v.Steps.Phone || !d.NeverConnected()
+		if d.Connected {
+			v.Phone = text.Printable(d.Name)
+		}
+	}
+	if s.Personal != nil {
+		sizes, err := s.Personal.Conversations.Sizes(ctx)
+		if err != nil {
+			return response{}, fmt.Errorf("count what is kept: %w", err)
+		}
+		v.Kept = &web.Kept{
+			Conversations: sizes.Conversations, Topics: sizes.Topics, Messages: sizes.Messages, MessageBytes: sizes.MessageBytes,
+		}
+	}
+	v.Refusals = s.refusalRows()
+	v.Refusals = v.Refusals[:min(len(v.Refusals), maxRefusals)]
+	return show(web.OverviewPage(l, v))
+}
+
+func (s *Server) useModel(r *http.Request) (response, error) {
+	if err := s.Status.UseModel(r.Context(), r.PostForm.Get("name"), r.PostForm.Get("base_url")); err != nil {
+		return response{}, fmt.Errorf("use a model: %w", err)
+	}
+	return redirect("?done=model"), nil
+}
