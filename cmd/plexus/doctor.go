@@ -20,14 +20,10 @@ var errFaults = errors.New("something has to be mended; see above")
 
 func diagnose(ctx context.Context, env cli.Env, args []string) error {
 	fs := cli.NewFlags("doctor [--ca-file FILE] [--json]", doctorNotes)
-	dataDir := fs.DataDir(env)
 	configPath := fs.ConfigFile()
 	caFile := fs.String("ca-file", "", "PEM `file` of the certificate authorities to trust, instead of the system's")
 	asJSON := fs.Bool("json", false, "print JSON")
-	if err := fs.ParseNone(env, args); err != nil {
-		return err
-	}
-	dir, err := dataDir()
+	dir, err := fs.ParseNoneInDir(env, args)
 	if err != nil {
 		return err
 	}

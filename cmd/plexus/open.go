@@ -16,12 +16,8 @@ machine's own screen or behind an SSH tunnel.`
 
 func open(ctx context.Context, env cli.Env, args []string) error {
 	fs := cli.NewFlags("open [--print-code]", openNotes)
-	dataDir := fs.DataDir(env)
 	printCode := fs.Bool("print-code", false, "print a code to type into the page")
-	if err := fs.ParseNone(env, args); err != nil {
-		return err
-	}
-	dir, err := dataDir()
+	dir, err := fs.ParseNoneInDir(env, args)
 	if err != nil {
 		return err
 	}

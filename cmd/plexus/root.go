@@ -9,6 +9,7 @@ import (
 
 	"plexus/cmd/plexus/cli"
 	"plexus/cmd/plexus/hostclient"
+	"plexus/cmd/plexus/manage"
 )
 
 // Exit codes of every command.
@@ -33,16 +34,16 @@ func commands() []command {
 		{"open", "open the owner's page and sign in", open},
 		{"ask", "ask the running host and print its answer as it comes", runAsk},
 		{"phone", "talk to a host as a phone does, in the terminal", phone},
-		{"pair", "pair a phone by a code for its camera", pair},
-		{"devices", "show the phones that are paired, or throw one out", runDevices},
-		{"setup", "let the phones of a tailnet reach this host", setup},
+		{"pair", "pair a phone by a code for its camera", manage.Pair},
+		{"devices", "show the phones that are paired, or throw one out", manage.Devices},
+		{"setup", "let the phones of a tailnet reach this host", manage.Setup},
 		{"status", "show what is configured, reachable and waiting", runStatus},
 		{"doctor", "find out why a phone does not get through", diagnose},
-		{"extensions", "decide which browser extensions may ask", extensions},
-		{"index", "show or empty the index of pages that were asked about", index},
-		{"backup", "write a copy of the database to a file", backup},
-		{"restore", "bring a backup in", restore},
-		{"token", "find or replace the token of programs without a browser", token},
+		{"extensions", "decide which browser extensions may ask", manage.Extensions},
+		{"index", "show or empty the index of pages that were asked about", manage.Index},
+		{"backup", "write a copy of the database to a file", manage.Backup},
+		{"restore", "bring a backup in", manage.Restore},
+		{"token", "find or replace the token of programs without a browser", manage.Token},
 		{"bench", "measure the host beside bare sockets", benchmark},
 		{"version", "print the version", version},
 	}

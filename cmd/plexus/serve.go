@@ -19,7 +19,6 @@ page or by plexus pair, default.`
 
 func serve(ctx context.Context, env cli.Env, args []string) error {
 	fs := cli.NewFlags("serve [flags]", serveNotes)
-	dataDir := fs.DataDir(env)
 	configPath := fs.ConfigFile()
 	readyFile := fs.String("ready-file", env.Getenv("PLEXUS_READY_FILE"), "`file` that is written once everything accepts connections (PLEXUS_READY_FILE)")
 	opens, err := strconv.ParseBool(env.Getenv("PLEXUS_OPEN_BROWSER"))
@@ -28,10 +27,7 @@ func serve(ctx context.Context, env cli.Env, args []string) error {
 	}
 	browser := fs.Bool("open-browser", opens, "open the owner's page once the host is ready; default on in a terminal (PLEXUS_OPEN_BROWSER)")
 	given := config.AddFlags(fs)
-	if err := fs.ParseNone(env, args); err != nil {
-		return err
-	}
-	dir, err := dataDir()
+	dir, err := fs.ParseNoneInDir(env, args)
 	if err != nil {
 		return err
 	}

@@ -14,12 +14,8 @@ connected or waiting, and who was refused and why.`
 
 func runStatus(ctx context.Context, env cli.Env, args []string) error {
 	fs := cli.NewFlags("status [--json]", statusNotes)
-	dataDir := fs.DataDir(env)
 	asJSON := fs.Bool("json", false, "print JSON")
-	if err := fs.ParseNone(env, args); err != nil {
-		return err
-	}
-	dir, err := dataDir()
+	dir, err := fs.ParseNoneInDir(env, args)
 	if err != nil {
 		return err
 	}

@@ -73,6 +73,25 @@ func (fs *FlagSet) help() string {
 	return s.String()
 }
 
+// ParseInDir is Parse for a command that works on a data directory, which it gives
+// back too: it registers --data-dir.
+func (fs *FlagSet) ParseInDir(env Env, args []string) (words []string, dir string, err error) {
+	dataDir := fs.DataDir(env)
+	if words, err = fs.Parse(env, args); err == nil {
+		dir, err = dataDir()
+	}
+	return words, dir, err
+}
+
+// ParseNoneInDir is ParseInDir for a command that takes no words.
+func (fs *FlagSet) ParseNoneInDir(env Env, args []string) (dir string, err error) {
+	dataDir := fs.DataDir(env)
+	if err = fs.ParseNone(env, args); err == nil {
+		dir, err = dataDir()
+	}
+	return dir, err
+}
+
 // ConfigFile registers --config.
 func (fs *FlagSet) ConfigFile() *string {
 	return fs.String("config", "", "configuration `file` (PLEXUS_CONFIG)")

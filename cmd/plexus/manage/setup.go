@@ -1,4 +1,4 @@
-package main
+package manage
 
 import (
 	"context"
@@ -20,7 +20,8 @@ const setupNotes = `Makes Tailscale hand the phones of your tailnet on to the cl
 host. The exact command is shown first and run after a yes; then the result is
 checked. Nothing is opened to the internet, and no other listener is handed on.`
 
-func setup(ctx context.Context, env cli.Env, args []string) error {
+// Setup is the command plexus setup.
+func Setup(ctx context.Context, env cli.Env, args []string) error {
 	fs := cli.NewFlags(setupUsage, setupNotes)
 	dataDir := fs.DataDir(env)
 	configPath := fs.ConfigFile()

@@ -1,4 +1,4 @@
-package main
+package manage
 
 import (
 	"context"
@@ -15,17 +15,13 @@ const indexUsage = "index list | clear --yes"
 const indexNotes = `The index holds the pages that were asked about, so that later questions find
 them. It stays on this machine. clear removes them all and cannot be undone.`
 
-func index(ctx context.Context, env cli.Env, args []string) error {
+// Index is the command plexus index.
+func Index(ctx context.Context, env cli.Env, args []string) error {
 	fs := cli.NewFlags(indexUsage, indexNotes)
-	dataDir := fs.DataDir(env)
 	asJSON := fs.Bool("json", false, "print JSON")
 	limit := fs.Int("limit", 50, "largest `number` of pages in the list, newest first")
 	yes := fs.Bool("yes", false, "with clear: do it without asking")
-	words, err := fs.Parse(env, args)
-	if err != nil {
-		return err
-	}
-	dir, err := dataDir()
+	words, dir, err := fs.ParseInDir(env, args)
 	if err != nil {
 		return err
 	}

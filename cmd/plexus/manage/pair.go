@@ -1,4 +1,6 @@
-package main
+// Package manage holds the commands by which the owner decides who may come in, phones,
+// extensions and programs, and looks after what is stored.
+package manage
 
 import (
 	"context"
@@ -26,17 +28,14 @@ the public URL.`
 // cancelLimit bounds taking an invitation back after an interruption.
 const cancelLimit = 3 * time.Second
 
-func pair(ctx context.Context, env cli.Env, args []string) error {
+// Pair is the command plexus pair.
+func Pair(ctx context.Context, env cli.Env, args []string) error {
 	fs := cli.NewFlags(pairUsage, pairNotes)
-	dataDir := fs.DataDir(env)
 	server := fs.String("public-url", "", "`address` by which the phone reaches this host, such as wss://box.tailnet.ts.net; default the public URL")
 	legacy := fs.Bool("legacy", false, "draw a code with an expiry, for an app that refuses the usual one")
 	inverse := fs.Bool("dark-on-light", false, "the terminal writes dark on light")
 	asJSON := fs.Bool("json", false, "print the invitation, with the text of its code, and then what became of it, as JSON")
-	if err := fs.ParseNone(env, args); err != nil {
-		return err
-	}
-	dir, err := dataDir()
+	dir, err := fs.ParseNoneInDir(env, args)
 	if err != nil {
 		return err
 	}
@@ -73,18 +72,14 @@ func whyNoInvitation(ctx context.Context, env cli.Env, err error) error {
 	case errors.Is(err, ports.ErrDeviceLimit):
 		return fmt.Errorf("%d phones are paired, and there is no place for another: plexus devices list, then plexus devices revoke ID", pairing.MaxDevices)
 	case errors.Is(err, adminapi.ErrNoPublicURL):
-		return errors.New(howToGetAddress(ctx, env))
+		const lead = "no public URL is set, so a phone would not know where to connect.\n"
+		_, name, err := tailscale.FindConnected(ctx, env.Environ)
+		if err != nil {
+			return errors.New(lead + "With Tailscale on this machine and on the phone: plexus setup tailscale\nWith a TLS proxy of your own: plexus pair --public-url wss://NAME")
+		}
+		return fmt.Errorf("%sThis machine's name in its tailnet is %s:\n    plexus setup tailscale\n    plexus pair --public-url wss://%s", lead, name, name)
 	}
 	return err
-}
-
-func howToGetAddress(ctx context.Context, env cli.Env) string {
-	const lead = "no public URL is set, so a phone would not know where to connect.\n"
-	_, name, err := tailscale.FindConnected(ctx, env.Environ)
-	if err != nil {
-		return lead + "With Tailscale on this machine and on the phone: plexus setup tailscale\nWith a TLS proxy of your own: plexus pair --public-url wss://NAME"
-	}
-	return lead + "This machine's name in its tailnet is " + name + ":\n    plexus setup tailscale\n    plexus pair --public-url " + "wss://" + name
 }
 
 func drawInvitation(env cli.Env, i adminapi.Invitation, inverse bool) error {

@@ -1,4 +1,4 @@
-package main
+package manage
 
 import (
 	"context"
@@ -26,16 +26,12 @@ and its token is never let in again, also not from a backup. ID is the one of th
 list, or the beginning of it. reset drops every phone, for a database that belongs
 to another master token or cannot be read; no host may run meanwhile.`
 
-func runDevices(ctx context.Context, env cli.Env, args []string) error {
+// Devices is the command plexus devices.
+func Devices(ctx context.Context, env cli.Env, args []string) error {
 	fs := cli.NewFlags(devicesUsage, devicesNotes)
-	dataDir := fs.DataDir(env)
 	asJSON := fs.Bool("json", false, "print JSON")
 	yes := fs.Bool("yes", false, "with reset: do it without asking")
-	words, err := fs.Parse(env, args)
-	if err != nil {
-		return err
-	}
-	dir, err := dataDir()
+	words, dir, err := fs.ParseInDir(env, args)
 	if err != nil {
 		return err
 	}
@@ -137,13 +133,13 @@ func resetDevices(ctx context.Context, env cli.Env, dir string) (err error) {
 		return err
 	}
 	path := filepath.Join(dir, hostfiles.DatabaseName)
-	dropped, err := resetDatabase(ctx, path, master.Hash())
+	dropped, err := resetDatabase(ctx, env, path, master.Hash())
 	if errors.Is(err, sqlite.ErrDamaged) {
-		aside, err := sqlite.MoveAside(ctx, path, time.Now())
+		aside, err := sqlite.MoveAside(ctx, path, env.Now())
 		if err != nil {
 			return err
 		}
-		if _, err := resetDatabase(ctx, path, master.Hash()); err != nil {
+		if _, err := resetDatabase(ctx, env, path, master.Hash()); err != nil {
 			return err
 		}
 		env.Printf("The database could not be read. It is now %s, and a new one is in its place.\nLost are the phones, the extensions that were allowed, the page index and what was set on the page.\n", aside)
@@ -156,8 +152,8 @@ func resetDevices(ctx context.Context, env cli.Env, dir string) (err error) {
 	return nil
 }
 
-func resetDatabase(ctx context.Context, path string, master pairing.TokenHash) (dropped int, err error) {
-	db, err := sqlite.Open(ctx, path, sqlite.Options{Now: time.Now})
+func resetDatabase(ctx context.Context, env cli.Env, path string, master pairing.TokenHash) (dropped int, err error) {
+	db, err := sqlite.Open(ctx, path, sqlite.Options{Now: env.Now})
 	if err != nil {
 		return 0, err
 	}

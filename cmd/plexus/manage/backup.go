@@ -1,12 +1,11 @@
-package main
+package manage
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"os"
 	"path/filepath"
-	"time"
 
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/sqlite"
@@ -26,27 +25,24 @@ extensions that were thrown out since, or that the present database does not kno
 stay out, unless --readmit names the ID of the phone; browsers have to sign in to
 the page again.`
 
-func backup(ctx context.Context, env cli.Env, args []string) error {
+// Backup is the command plexus backup.
+func Backup(ctx context.Context, env cli.Env, args []string) error {
 	fs := cli.NewFlags("backup FILE", backupNotes)
 	dir, file, err := oneFile(env, fs, args)
 	if err != nil {
 		return err
 	}
-	if err := sqlite.Backup(ctx, filepath.Join(dir, hostfiles.DatabaseName), file); err != nil {
-		return whyNoBackup(file, err)
+	err = sqlite.Backup(ctx, filepath.Join(dir, hostfiles.DatabaseName), file)
+	switch {
+	case errors.Is(err, os.ErrExist):
+		return fmt.Errorf("%s is there already, and a backup never goes over another file", file)
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("%w. Either there is no database yet, or no such folder", err)
+	case err != nil:
+		return err
 	}
 	env.Printf("%s is a copy of the database. It holds pages and conversations in clear.\n", text.Printable(file))
 	return nil
-}
-
-func whyNoBackup(file string, err error) error {
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("%s is there already, and a backup never goes over another file", file)
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w. Either there is no database yet, or no such folder", err)
-	}
-	return err
 }
 
 // oneFile parses a command that takes one file, whose full path it gives.
@@ -66,7 +62,8 @@ func oneFile(env cli.Env, fs *cli.FlagSet, args []string) (dir, file string, err
 	return dir, file, err
 }
 
-func restore(ctx context.Context, env cli.Env, args []string) (err error) {
+// Restore is the command plexus restore.
+func Restore(ctx context.Context, env cli.Env, args []string) (err error) {
 	fs := cli.NewFlags("restore FILE [--readmit ID]", restoreNotes)
 	var readmit []pairing.DeviceID
 	fs.Func("readmit", "`ID` of a phone that comes back although it was thrown out or is not known now; may be given several times", func(s string) error {
@@ -92,16 +89,11 @@ func restore(ctx context.Context, env cli.Env, args []string) (err error) {
 		return err
 	}
 	done, err := sqlite.Restore(ctx, file, filepath.Join(dir, hostfiles.DatabaseName), sqlite.RestoreOptions{
-		Master: master.Hash(), Revoked: revoked, Readmit: readmit, Now: time.Now,
+		Master: master.Hash(), Revoked: revoked, Readmit: readmit, Now: env.Now,
 	})
 	if err != nil {
 		return fmt.Errorf("%w. Nothing was changed", err)
 	}
-	tellRestored(env, file, done)
-	return nil
-}
-
-func tellRestored(env cli.Env, file string, done sqlite.Restored) {
 	env.Printf("The database is that of %s now.\n", text.Printable(file))
 	if done.Kept != "" {
 		env.Printf("The one before it is kept as %s.\n", text.Printable(done.Kept))
@@ -118,6 +110,7 @@ func tellRestored(env cli.Env, file string, done sqlite.Restored) {
 	if len(done.Dropped) > 0 {
 		env.Printf("What is left out was thrown out or is not known now. It can be paired again, or brought back with --readmit ID.\n")
 	}
+	return nil
 }
 
 // ownDirectory takes the lock of a data directory that no host uses.

@@ -1,4 +1,4 @@
-package main
+package manage
 
 import (
 	"context"
@@ -24,16 +24,12 @@ deleted and its next knock waits like a first one. Digits name a row that waits 
 was removed, as its panel shows them. Any row can be named by the ID of the list, or
 by its origin where no other has it.`
 
-func extensions(ctx context.Context, env cli.Env, args []string) error {
+// Extensions is the command plexus extensions.
+func Extensions(ctx context.Context, env cli.Env, args []string) error {
 	fs := cli.NewFlags(extensionsUsage, extensionsNotes)
-	dataDir := fs.DataDir(env)
 	asJSON := fs.Bool("json", false, "print JSON")
 	forget := fs.Bool("forget", false, "with remove: delete the row instead of blocking it")
-	words, err := fs.Parse(env, args)
-	if err != nil {
-		return err
-	}
-	dir, err := dataDir()
+	words, dir, err := fs.ParseInDir(env, args)
 	if err != nil {
 		return err
 	}
