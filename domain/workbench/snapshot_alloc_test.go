@@ -13,6 +13,17 @@ import (
 
 // The race detector allocates on its own, hence the build tag of this file.
 
+// leastAllocs gives how often run allocates: the least of several counts, since
+// what else the process does meanwhile, goroutines that end late and the
+// collector among it, is counted too.
+func leastAllocs(run func()) float64 {
+	least := math.Inf(1)
+	for range 5 {
+		least = min(least, testing.AllocsPerRun(5, run))
+	}
+	return least
+}
+
 // What is stored beyond the messages that are shown costs nothing: the visit
 // stops.
 func TestSnapshotCostsWhatItShows(t *testing.T) {
@@ -30,7 +41,7 @@ func TestSnapshotCostsWhatItShows(t *testing.T) {
 			}
 			return nil
 		}
-		return testing.AllocsPerRun(20, func() {
+		return leastAllocs(func() {
 			if _, _, err := workbench.MobileFrame(p); err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +58,6 @@ func TestSnapshotCostsWhatItShows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			few, _ := cost(t, 1_000, c.text)
 			many, visited := cost(t, 100_000, c.text)
-			// The collector may empty the encoder's pool once in a while.
 			if math.Abs(few-many) > 5 || many > c.allocs {
 				t.Errorf("%v allocations with 1,000 messages stored, %v with 100,000; want as many, and at most %v", few, many, c.allocs)
 			}

@@ -1,6 +1,7 @@
 package personal_test
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -104,7 +105,7 @@ func TestReads_CostTheSameAmongManyMessages(t *testing.T) {
 				}
 			}
 			run() // prepares on the connection
-			allocations[name] = append(allocations[name], testing.AllocsPerRun(10, run))
+			allocations[name] = append(allocations[name], leastAllocs(run))
 			visited[name] = append(visited[name], seen)
 		}
 		if _, err := d.SearchMessages(t.Context(), "message", 10); err != nil {
@@ -119,6 +120,17 @@ func TestReads_CostTheSameAmongManyMessages(t *testing.T) {
 			t.Errorf("%s: %v allocations among few messages, %v among many, for %d rows", name, a[0], a[1], seen[0])
 		}
 	}
+}
+
+// leastAllocs gives how often run allocates: the least of several counts, since
+// what else the process does meanwhile, goroutines that end late and the
+// collector among it, is counted too.
+func leastAllocs(run func()) float64 {
+	least := math.Inf(1)
+	for range 5 {
+		least = min(least, testing.AllocsPerRun(5, run))
+	}
+	return least
 }
 
 // walk visits as many messages as a snapshot has at most.

@@ -21,15 +21,25 @@ func TestASnapshotCostsWhatItShows(t *testing.T) {
 		staged(t, func(s *stage) {
 			s.fill(conversations.MainID, stored)
 			phone := s.phone()
-			allocs = testing.AllocsPerRun(20, func() { phone.frame() })
+			allocs = leastAllocs(func() { phone.frame() })
 		})
 		return allocs
 	}
 	few, many := cost(1_000), cost(20_000)
-	// The collector may empty the encoder's pool once in a while.
 	if math.Abs(few-many) > 10 || few == 0 {
 		t.Errorf("%v allocations with 1,000 messages stored, %v with 20,000", few, many)
 	}
+}
+
+// leastAllocs gives how often run allocates: the least of several counts, since
+// what else the process does meanwhile, goroutines that end late and the
+// collector among it, is counted too.
+func leastAllocs(run func()) float64 {
+	least := math.Inf(1)
+	for range 5 {
+		least = min(least, testing.AllocsPerRun(5, run))
+	}
+	return least
 }
 
 // fill stores messages in a conversation.
