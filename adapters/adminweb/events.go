@@ -10,7 +10,7 @@ import (
 	"plexus/ports"
 )
 
-// Desktop serves the page as a client of the personal host: *desktopws.Server.
+// Desktop serves the page as a client of the personal host: *desktop.Server.
 type Desktop interface {
 	// Serve answers one request that has passed the defences. over waits until the
 	// session that it belongs to has ended; it returns false when ctx ends first.

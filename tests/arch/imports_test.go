@@ -111,7 +111,7 @@ func table() []row {
 		{"adapters/adminweb", []string{"domain/...", "ports", "web", "adapters/adminweb/signin", "adapters/httpguard"}, anything, []string{templates, router},
 			driving + "; a router keeps the page's many routes readable, and depends on nothing"},
 		{"adapters/adminweb/signin", []string{"domain/secret"}, anything, nil, "links and codes know nothing of the page that they open"},
-		{"adapters/desktopws", []string{"domain/...", "ports", "adapters/httpguard", "adapters/wsconn"}, anything, nil,
+		{"adapters/adminweb/desktop", []string{"domain/...", "ports", "adapters/httpguard", "adapters/wsconn"}, anything, nil,
 			driving + ", which it needs for the page's WebSocket"},
 		{"adapters/tailscale", nil, anything, nil, "a tool of the machine is asked in its own words; nothing of the core is needed for that"},
 		{"adapters/qr", nil, anything, []string{"github.com/skip2/go-qrcode", "github.com/makiuchi-d/gozxing"}, "a drawing of a text knows nothing of what the text is for; one library draws, the other reads back"},

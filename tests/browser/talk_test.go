@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"plexus/adapters/adminweb"
-	"plexus/adapters/desktopws"
+	"plexus/adapters/adminweb/desktop"
 	"plexus/adapters/memory"
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
@@ -36,7 +36,7 @@ func withPersonalHost(t *testing.T, model *memory.ScriptedModel) (*personal.Host
 	return h, func(cfg *adminweb.Config) {
 		cfg.Personal = &adminweb.Personal{Conversations: h, Topics: h, Lists: h}
 		cfg.Changed = append(cfg.Changed, h.Changed)
-		cfg.Desktop = desktopws.New(desktopws.Config{Host: h, Log: log})
+		cfg.Desktop = desktop.New(desktop.Config{Host: h, Log: log})
 	}
 }
 

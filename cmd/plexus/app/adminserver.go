@@ -13,8 +13,8 @@ import (
 
 	"plexus/adapters/adminapi"
 	"plexus/adapters/adminweb"
+	"plexus/adapters/adminweb/desktop"
 	"plexus/adapters/adminweb/signin"
-	"plexus/adapters/desktopws"
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/qr"
 	"plexus/cmd/plexus/status"
@@ -89,7 +89,7 @@ func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {
 		Personal: &adminweb.Personal{
 			Conversations: p.personal, Topics: p.personal, Lists: p.personal, RecordingFixedBy: p.opts.Config.Conversations.RecordFrom,
 		},
-		Desktop: desktopws.New(desktopws.Config{Host: p.personal, Log: p.log}),
+		Desktop: desktop.New(desktop.Config{Host: p.personal, Log: p.log}),
 	}
 	if runtime.GOOS == "linux" {
 		cfg.PeerIsOurs = hostfiles.TCPPeerIsOursOrRoot // elsewhere nobody can tell

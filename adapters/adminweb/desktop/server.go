@@ -1,4 +1,4 @@
-// Package desktopws serves the owner's page as a client of the personal host: the
+// Package desktop serves the owner's page as a client of the personal host: the
 // desktop endpoint of the Nova client protocol (nova-personal §1.1 to §1.4,
 // decision K12), over a WebSocket that the owner's page has admitted. Its client
 // is desktop:local and can take tasks over; no frame can say otherwise.
@@ -7,7 +7,7 @@
 // personal.command, and input.text with a request id. Anything else ends the
 // socket with 4003. There is no audio here. Outbound, desktop.capabilities comes
 // first; personal frames may have 8 MiB.
-package desktopws
+package desktop
 
 import (
 	"context"

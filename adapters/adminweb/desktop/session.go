@@ -1,4 +1,4 @@
-package desktopws
+package desktop
 
 import (
 	"context"
