@@ -59,7 +59,7 @@ func done(id uint64) []byte     { return framing.AppendAiToken(nil, id, "done", 
 // fill takes all the room for payloads that one connection has.
 func fill(t *testing.T, p *wstest.Peer) (queries uint64) {
 	t.Helper()
-	for queries*framing.MaxPayloadSize < maxHeld {
+	for queries*framing.MaxPayloadSize < maxPayloads {
 		if err := p.Send(bigAsk(t, queries, framing.MaxPayloadSize)); err != nil {
 			t.Fatal(err)
 		}

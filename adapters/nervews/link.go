@@ -82,7 +82,10 @@ type FrameBuffer struct{ b []byte }
 // Read reads one frame from r: 20 bytes, then, only if they pass every check,
 // the payload. It does not look for what follows.
 func (f *FrameBuffer) Read(r io.Reader) (framing.Header, []byte, error) {
-	f.reset()
+	if f.b == nil || cap(f.b) > keepBuffer {
+		f.b = make([]byte, 128)
+	}
+	f.b = f.b[:cap(f.b)]
 	n, err := io.ReadFull(r, f.b[:framing.HeaderSize])
 	if err != nil && !isEnd(err) {
 		return framing.Header{}, nil, err
@@ -96,9 +99,12 @@ func (f *FrameBuffer) Read(r io.Reader) (framing.Header, []byte, error) {
 	}
 	want := framing.HeaderSize + int(h.PayloadLength)
 	for n < want {
-		f.grow(n, want)
-		room := min(cap(f.b), want)
-		k, err := io.ReadFull(r, f.b[n:room])
+		if n == len(f.b) { // twice as much each time, never more than the frame needs
+			bigger := make([]byte, min(max(2*n, firstRead), want))
+			copy(bigger, f.b)
+			f.b = bigger
+		}
+		k, err := io.ReadFull(r, f.b[n:min(cap(f.b), want)])
 		n += k
 		if err != nil {
 			if isEnd(err) {
@@ -110,26 +116,6 @@ func (f *FrameBuffer) Read(r io.Reader) (framing.Header, []byte, error) {
 	return h, f.b[:want], nil
 }
 
-// reset starts a new frame and lets an unusually large buffer go.
-func (f *FrameBuffer) reset() {
-	if f.b == nil || cap(f.b) > keepBuffer {
-		f.b = make([]byte, 128)
-	}
-	f.b = f.b[:cap(f.b)]
-}
-
-// grow makes room for more bytes than the n in hand: at first firstRead, then
-// twice as much each time, never more than the frame needs.
-func (f *FrameBuffer) grow(n, want int) {
-	if n < len(f.b) {
-		return
-	}
-	size := min(max(2*n, firstRead), want)
-	bigger := make([]byte, size)
-	copy(bigger, f.b[:n])
-	f.b = bigger
-}
-
 func isEnd(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
@@ -138,27 +124,27 @@ func isEnd(err error) bool {
 type socketLink struct {
 	socket *wsconn.Socket
 	buffer FrameBuffer
-	probe  [1]byte
+	after  [1]byte // what follows a frame in its message: nothing may
 }
 
 func (l *socketLink) ReadFrame() (framing.Header, []byte, error) {
 	binary, body, err := l.socket.Next()
 	if err != nil {
-		return framing.Header{}, nil, endOf(err)
+		return framing.Header{}, nil, readEnd(err)
 	}
 	if !binary {
 		return framing.Header{}, nil, &EndError{Reason: sessions.NotBinary}
 	}
 	h, frame, err := l.buffer.Read(body)
 	if err != nil {
-		return framing.Header{}, nil, messageEnd(err)
+		return framing.Header{}, nil, frameEnd(err)
 	}
 	// Exactly one frame is one message: whatever follows is a fault (decision D4).
-	if n, err := body.Read(l.probe[:]); n > 0 || !errors.Is(err, io.EOF) {
+	if n, err := body.Read(l.after[:]); n > 0 || !errors.Is(err, io.EOF) {
 		if n > 0 || err == nil {
 			return framing.Header{}, nil, &EndError{Reason: sessions.MalformedFrame}
 		}
-		return framing.Header{}, nil, endOf(err)
+		return framing.Header{}, nil, readEnd(err)
 	}
 	l.socket.MessageDone()
 	return h, frame, nil
@@ -182,22 +168,22 @@ func (l *socketLink) Peer() wsconn.Peer { return l.socket }
 // HalfOpen is always false: a WebSocket has no half-close.
 func (l *socketLink) HalfOpen() bool { return false }
 
-// messageEnd sorts the error of reading one message as a frame. The library gives
-// the loss of the connection inside a message as the message's end, so a client
-// that vanished there may be logged as malformed.
-func messageEnd(err error) *EndError {
-	var frame *framing.FrameError
+// frameEnd sorts the error of reading one message as a frame. The library gives the
+// loss of the connection inside a message as the message's end, so a client that
+// vanished there may be logged as malformed.
+func frameEnd(err error) *EndError {
+	var broken *framing.FrameError
 	switch {
 	case errors.Is(err, io.EOF): // an empty message
 		return &EndError{Reason: sessions.MalformedFrame}
-	case errors.As(err, &frame):
+	case errors.As(err, &broken):
 		return &EndError{Reason: ReasonOf(err)}
 	}
-	return endOf(err)
+	return readEnd(err)
 }
 
-// endOf sorts a read error.
-func endOf(err error) *EndError {
+// readEnd sorts a read error.
+func readEnd(err error) *EndError {
 	end := &EndError{Reason: wsconn.ReadFailed(err)}
 	if end.Reason == sessions.BadWebSocket {
 		end.Err = err

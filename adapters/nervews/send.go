@@ -16,46 +16,43 @@ var errGone = errors.New("the request is over")
 // its text has to be escaped.
 const maxTokenText = 64 << 10
 
-// queue waits until push, called under the send lock, takes b. It gives b back
-// to the pool when the session or ctx ends first.
-func (s *Session) queue(ctx context.Context, b *wsconn.Buffer, push func() bool) {
+// enqueue waits until push, called under the send lock, has queued b: it reports
+// whether there was room, and an error when b is not wanted any more.
+func (s *Session) enqueue(ctx context.Context, b *wsconn.Buffer, push func() (bool, error)) error {
 	for {
 		s.mu.Lock()
-		if s.ended {
-			s.mu.Unlock()
-			b.Put()
-			return
+		queued, err := push()
+		var room <-chan struct{}
+		if !queued {
+			room = s.room.Wait()
 		}
-		if push() {
-			s.mu.Unlock()
-			s.writer.Wake()
-			return
-		}
-		room := s.roomWanted()
 		s.mu.Unlock()
+		switch {
+		case err != nil:
+			b.Put()
+			return err
+		case queued:
+			s.writer.Wake()
+			return nil
+		}
 		select {
 		case <-room:
 		case <-ctx.Done():
 			b.Put()
-			return
+			return ctx.Err()
 		}
 	}
 }
 
-// roomWanted gives a channel that is closed when room is made. mu is held.
-func (s *Session) roomWanted() <-chan struct{} {
-	if s.waiters == nil {
-		s.waiters = make(chan struct{})
-	}
-	return s.waiters
-}
-
-// roomMade wakes whoever waits for room. mu is held.
-func (s *Session) roomMade() {
-	if s.waiters != nil {
-		close(s.waiters)
-		s.waiters = nil
-	}
+// enqueueUrgent queues what goes before all answers. At the end of the session it
+// is dropped.
+func (s *Session) enqueueUrgent(b *wsconn.Buffer) {
+	_ = s.enqueue(s.ctx, b, func() (bool, error) {
+		if s.ended {
+			return false, errGone
+		}
+		return s.outbox.PushUrgent(b), nil
+	})
 }
 
 // Next gives the writer the next frame (wsconn.Queue), and makes room.
@@ -66,7 +63,7 @@ func (s *Session) Next() (f wsconn.Frame, ok bool) {
 	if b == nil {
 		return wsconn.Frame{}, false
 	}
-	s.roomMade()
+	s.room.Notify()
 	return wsconn.Frame{Buffer: b}, true
 }
 
@@ -83,8 +80,8 @@ func (s *Session) writeFailed(err error) {
 	s.end(end.Reason, end.Err)
 }
 
-// sink carries one answer into the outbox. Its calls come from one worker.
-type sink struct {
+// answerSink carries one answer into the outbox. Its calls come from one worker.
+type answerSink struct {
 	session *Session
 	id      uint64
 	request *request
@@ -92,7 +89,7 @@ type sink struct {
 }
 
 // Results queues the SearchResult.
-func (k *sink) Results(ctx context.Context, r framing.SearchResult) error {
+func (k *answerSink) Results(ctx context.Context, r framing.SearchResult) error {
 	b := wsconn.GetBuffer()
 	var dropped int
 	b.B, dropped = framing.AppendSearchResult(b.B, k.id, r)
@@ -103,7 +100,7 @@ func (k *sink) Results(ctx context.Context, r framing.SearchResult) error {
 }
 
 // Token queues text, in several frames when it is long.
-func (k *sink) Token(ctx context.Context, text string, final bool) error {
+func (k *answerSink) Token(ctx context.Context, text string, final bool) error {
 	for len(text) > maxTokenText {
 		var head string
 		head, text = framing.SplitToken(text, maxTokenText)
@@ -114,43 +111,30 @@ func (k *sink) Token(ctx context.Context, text string, final bool) error {
 	return k.token(ctx, text, final)
 }
 
-func (k *sink) token(ctx context.Context, text string, final bool) error {
+func (k *answerSink) token(ctx context.Context, text string, final bool) error {
 	b := wsconn.GetBuffer()
 	b.B = framing.AppendAiToken(b.B, k.id, text, final)
 	return k.push(ctx, b, final)
 }
 
-// push waits for room and queues b, if the request still lives. That check, the
-// enqueue, and with FINAL the freeing of the slot are one critical section.
-func (k *sink) push(ctx context.Context, b *wsconn.Buffer, final bool) error {
+// push queues b, if the request still lives. That check, the enqueue, and with FINAL
+// the freeing of the slot are one critical section.
+func (k *answerSink) push(ctx context.Context, b *wsconn.Buffer, final bool) error {
 	s := k.session
-	for {
-		s.mu.Lock()
+	err := s.enqueue(ctx, b, func() (bool, error) {
 		if r, live := s.inflight.Get(k.id); !live || r != k.request {
-			s.mu.Unlock()
-			b.Put()
 			k.done = true
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			return errGone
+			return false, errGone
 		}
-		if s.outbox.Push(k.id, b) {
-			if final {
-				s.inflight.End(k.id)
-				k.done = true
-			}
-			s.mu.Unlock()
-			s.writer.Wake()
-			return nil
+		queued := s.outbox.Push(k.id, b)
+		if queued && final {
+			s.inflight.End(k.id)
+			k.done = true
 		}
-		room := s.roomWanted()
-		s.mu.Unlock()
-		select {
-		case <-room:
-		case <-ctx.Done():
-			b.Put()
-			return ctx.Err()
-		}
+		return queued, nil
+	})
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
 	}
+	return err
 }

@@ -14,6 +14,7 @@ import (
 	"plexus/domain/sessions"
 	"plexus/domain/usecases/ask"
 	"plexus/domain/usecases/recovery"
+	"plexus/domain/usecases/syncx"
 	"plexus/ports"
 )
 
@@ -27,16 +28,6 @@ type QueryService interface {
 type Timing struct {
 	KeepAlive time.Duration // between two pings; default wsconn.KeepAliveInterval
 	Finish    time.Duration // for answers that a half-closed peer waits for; default 150 s
-}
-
-func (t Timing) withDefaults() Timing {
-	if t.KeepAlive == 0 {
-		t.KeepAlive = wsconn.KeepAliveInterval
-	}
-	if t.Finish == 0 {
-		t.Finish = 150 * time.Second
-	}
-	return t
 }
 
 // Session runs one NERVE connection over a Link. Its reader goroutine is the
@@ -59,9 +50,9 @@ type Session struct {
 	mu       sync.Mutex
 	inflight sessions.Inflight[*request]
 	outbox   wsconn.Outbox
-	waiters  chan struct{} // closed when room is made; nil when nobody waits
+	room     syncx.Notifier // tells that the outbox has room again
 	ended    bool
-	held     int // bytes of the payloads that workers hold
+	payloads int // bytes of the queries that are being answered
 	reason   sessions.CloseReason
 	cause    error
 
@@ -76,14 +67,20 @@ type counts struct{ frames, queries, cancels, refused, ignored int }
 
 // NewSession prepares a session for a peer.
 func NewSession(link Link, queries QueryService, peer admission.Peer, timing Timing, log *slog.Logger) *Session {
+	if timing.KeepAlive == 0 {
+		timing.KeepAlive = wsconn.KeepAliveInterval
+	}
+	if timing.Finish == 0 {
+		timing.Finish = 150 * time.Second
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Session{
-		link: link, queries: queries, asker: peer.Origin, timing: timing.withDefaults(), log: log,
+		link: link, queries: queries, asker: peer.Origin, timing: timing, log: log,
 		ctx: ctx, cancel: cancel, outbox: wsconn.NewOutbox(),
 	}
 	var keepAlive *wsconn.KeepAlive
 	if p := link.Peer(); p != nil {
-		keepAlive = wsconn.NewKeepAlive(ctx, p, s.timing.KeepAlive, 0)
+		keepAlive = wsconn.NewKeepAlive(ctx, p, timing.KeepAlive, 0)
 	}
 	s.writer = wsconn.NewWriter(s, func(f wsconn.Frame) error { return link.WriteFrame(f.Buffer.B) }, link.CloseNow, keepAlive)
 	return s
@@ -104,17 +101,13 @@ func (s *Session) Run() {
 	})
 	end := s.readLoop()
 	if end.Reason == sessions.ClientGone && s.link.HalfOpen() {
-		s.finish()
+		s.finishHalfClosed()
 	}
 	s.end(end.Reason, end.Err)
 	writing.Wait()
 	s.work.Wait()
-	s.logClosed(time.Since(opened))
-}
-
-func (s *Session) logClosed(lasted time.Duration) {
 	attrs := []any{
-		"reason", s.reason.String(), "lasted", lasted.Round(time.Millisecond),
+		"reason", s.reason.String(), "lasted", time.Since(opened).Round(time.Millisecond),
 		"frames", s.counts.frames, "queries", s.counts.queries, "cancels", s.counts.cancels,
 		"refused", s.counts.refused, "ignored", s.counts.ignored,
 	}
@@ -198,7 +191,7 @@ func (s *Session) echo(frame []byte) {
 	s.mu.Unlock()
 	b := wsconn.GetBuffer()
 	b.B = append(b.B, frame...)
-	s.queue(s.ctx, b, func() bool { return s.outbox.PushUrgent(b) })
+	s.enqueueUrgent(b)
 }
 
 // cancelRequest stops a request and drops what it has queued, also when its FINAL
@@ -208,7 +201,7 @@ func (s *Session) cancelRequest(id uint64) {
 	s.mu.Lock()
 	r, live := s.inflight.End(id)
 	s.outbox.Drop(id)
-	s.roomMade()
+	s.room.Notify()
 	s.mu.Unlock()
 	if live {
 		r.cancel()
@@ -220,9 +213,12 @@ func (s *Session) cancelRequest(id uint64) {
 // ends with the sentinel alone, and the connection goes on (decision D1a).
 func (s *Session) beginQuery(id uint64, payload []byte) {
 	s.counts.queries++
-	if s.live(id) {
+	s.mu.Lock()
+	_, live := s.inflight.Get(id)
+	s.mu.Unlock()
+	if live {
 		s.counts.ignored++
-		s.note(s.counts.ignored, "a query was ignored", id, sessions.ErrDuplicateRequest)
+		s.logSampled(s.counts.ignored, "a query was ignored", id, sessions.ErrDuplicateRequest)
 		return
 	}
 	query, err := framing.DecodeSearchQuery(payload)
@@ -240,23 +236,18 @@ func (s *Session) beginQuery(id uint64, payload []byte) {
 		return
 	}
 	s.work.Go(func() {
-		defer s.release(len(payload))
 		s.answer(ctx, id, r, query)
+		s.mu.Lock()
+		s.payloads -= len(payload)
+		s.mu.Unlock()
 	})
 }
 
-func (s *Session) live(id uint64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, live := s.inflight.Get(id)
-	return live
-}
+// maxPayloads bounds the bytes of the queries that one connection may have in
+// flight: a thousand queries of a megabyte would be a gigabyte.
+const maxPayloads = 8 << 20
 
-// maxHeld bounds the bytes of query payloads that one connection may have
-// waiting: a thousand queries of a megabyte would be a gigabyte.
-const maxHeld = 8 << 20
-
-// begin enters a request. Too many bytes in waiting are refused like too many
+// begin enters a request. Too many bytes in flight are refused like too many
 // requests.
 func (s *Session) begin(id uint64, r *request, payload int) error {
 	s.mu.Lock()
@@ -264,26 +255,19 @@ func (s *Session) begin(id uint64, r *request, payload int) error {
 	if s.ended {
 		return errGone
 	}
-	if s.held+payload > maxHeld {
+	if s.payloads+payload > maxPayloads {
 		return sessions.ErrTooManyInflight
 	}
 	if err := s.inflight.Begin(id, r); err != nil {
 		return err
 	}
-	s.held += payload
+	s.payloads += payload
 	return nil
 }
 
-// release gives back what a worker held.
-func (s *Session) release(payload int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.held -= payload
-}
-
-// note logs the 1st, 10th, 100th … of a kind at a level that people see, so that
+// logSampled logs the 1st, 10th, 100th … of a kind at a level that people see, so that
 // a client that sends nothing else cannot flood the log.
-func (s *Session) note(count int, what string, id uint64, err error) {
+func (s *Session) logSampled(count int, what string, id uint64, err error) {
 	level := slog.LevelDebug
 	if sessions.Milestone(count) {
 		level = slog.LevelWarn
@@ -294,17 +278,17 @@ func (s *Session) note(count int, what string, id uint64, err error) {
 func (s *Session) refuse(id uint64, err error) {
 	s.counts.refused++
 	s.queries.CountRefused()
-	s.note(s.counts.refused, "a query was refused", id, err)
+	s.logSampled(s.counts.refused, "a query was refused", id, err)
 	b := wsconn.GetBuffer()
 	b.B = framing.AppendAiToken(b.B, id, "", true)
-	s.queue(s.ctx, b, func() bool { return s.outbox.PushUrgent(b) })
+	s.enqueueUrgent(b)
 }
 
 // answer is a worker: it lets the host answer and sees to it that the request
 // ends with a FINAL whatever happens there.
 func (s *Session) answer(ctx context.Context, id uint64, r *request, query framing.SearchQuery) {
 	defer r.cancel()
-	k := &sink{session: s, id: id, request: r}
+	k := &answerSink{session: s, id: id, request: r}
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("an answer panicked", "request_id", id, "panic", recovery.Describe(p), "stack", string(debug.Stack()))
@@ -316,13 +300,19 @@ func (s *Session) answer(ctx context.Context, id uint64, r *request, query frami
 	s.queries.AnswerQuery(ctx, ask.Question{Asker: s.asker, Query: query}, k)
 }
 
-// finish lets a half-closed peer have the answers it still waits for.
-func (s *Session) finish() {
+// finishHalfClosed lets a half-closed peer have the answers it still waits for.
+func (s *Session) finishHalfClosed() {
 	limit := time.NewTimer(s.timing.Finish)
 	defer limit.Stop()
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
-	for s.busy() && s.link.HalfOpen() {
+	for s.link.HalfOpen() {
+		s.mu.Lock()
+		busy := s.inflight.Len() > 0 || s.writer.Busy() || !s.outbox.Empty()
+		s.mu.Unlock()
+		if !busy {
+			return
+		}
 		select {
 		case <-look.C:
 		case <-limit.C:
@@ -331,10 +321,4 @@ func (s *Session) finish() {
 			return
 		}
 	}
-}
-
-func (s *Session) busy() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.inflight.Len() > 0 || s.writer.Busy() || !s.outbox.Empty()
 }
