@@ -16,23 +16,18 @@ import (
 
 // streamLink carries frames back to back on a byte stream.
 type streamLink struct {
-	conn    net.Conn
-	watched *wsconn.Watched
-	reader  *bufio.Reader
-	buffer  nervews.FrameBuffer
-	atEnd   atomic.Bool // the peer has closed its writing side
-	closing sync.Once
-}
-
-func newStreamLink(conn net.Conn, limits wsconn.Limits) *streamLink {
-	w := wsconn.NewWatched(conn, limits, false)
-	return &streamLink{conn: conn, watched: w, reader: bufio.NewReader(w)}
+	conn     net.Conn
+	watchdog *wsconn.WatchdogConn
+	reader   *bufio.Reader
+	buffer   nervews.FrameBuffer
+	atEnd    atomic.Bool // the peer has closed its writing side
+	closing  sync.Once
 }
 
 func (l *streamLink) ReadFrame() (framing.Header, []byte, error) {
 	h, frame, err := l.buffer.Read(l.reader)
 	if err == nil {
-		l.watched.FrameDone(l.reader.Buffered())
+		l.watchdog.FrameDone(l.reader.Buffered())
 		return h, frame, nil
 	}
 	var broken *framing.FrameError
@@ -49,7 +44,7 @@ func (l *streamLink) ReadFrame() (framing.Header, []byte, error) {
 }
 
 func (l *streamLink) WriteFrame(frame []byte) error {
-	if _, err := l.watched.Write(frame); err != nil {
+	if _, err := l.watchdog.Write(frame); err != nil {
 		return nervews.WriteEnd(err)
 	}
 	return nil

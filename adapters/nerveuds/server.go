@@ -5,6 +5,7 @@
 package nerveuds
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -64,7 +65,12 @@ func New(queries nervews.QueryService, auth PeerAuth, config Config) *Server {
 
 // Serve accepts connections on ln until Shutdown. It returns nil after one.
 func (s *Server) Serve(ln net.Listener) error {
-	if !s.listen(ln) {
+	s.mu.Lock()
+	s.listener = ln
+	stopped := s.stopped
+	s.mu.Unlock()
+	if stopped {
+		_ = ln.Close()
 		return nil
 	}
 	var pause time.Duration
@@ -74,37 +80,18 @@ func (s *Server) Serve(ln net.Listener) error {
 		case err == nil:
 			pause = 0
 			s.admit(conn)
+			continue
 		case errors.Is(err, net.ErrClosed):
 			return nil
-		default: // out of descriptors, for instance: wait, do not spin
-			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-			s.config.Log.Error("the NERVE socket could not accept", "error", err, "pause", pause)
-			if !s.sleep(pause) {
-				return nil
-			}
 		}
-	}
-}
-
-// listen remembers ln for Shutdown. false: it has happened already.
-func (s *Server) listen(ln net.Listener) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.listener = ln
-	if s.stopped {
-		_ = ln.Close()
-	}
-	return !s.stopped
-}
-
-func (s *Server) sleep(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-s.stop:
-		return false
+		// Out of descriptors, for instance: wait, do not spin.
+		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+		s.config.Log.Error("the NERVE socket could not accept", "error", err, "pause", pause)
+		select {
+		case <-time.After(pause):
+		case <-s.stop:
+			return nil
+		}
 	}
 }
 
@@ -121,7 +108,9 @@ func (s *Server) admit(conn net.Conn) {
 func (s *Server) run(conn net.Conn) {
 	log := s.config.Log.With("connection", s.numbers.Add(1), "transport", "unix", "basis", string(admission.AsLocalUser))
 	peer := admission.Peer{Basis: admission.AsLocalUser}
-	session := nervews.NewSession(newStreamLink(conn, s.config.Limits), s.queries, peer, s.config.Timing, log)
+	watchdog := wsconn.NewWatchdogConn(conn, s.config.Limits, false)
+	link := &streamLink{conn: conn, watchdog: watchdog, reader: bufio.NewReader(watchdog)}
+	session := nervews.NewSession(link, s.queries, peer, s.config.Timing, log)
 	s.tracker.Add(session)
 	defer s.tracker.Release(session)
 	detach, ok := s.auth.Attach(context.Background(), admission.Verdict{Admitted: true, Peer: peer}, session)
@@ -135,25 +124,20 @@ func (s *Server) run(conn net.Conn) {
 
 // Shutdown stops accepting, ends every session and waits for them, or for ctx.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.refuseNew()
+	s.mu.Lock()
+	if !s.stopped {
+		s.stopped = true
+		close(s.stop)
+		if s.listener != nil {
+			_ = s.listener.Close() // Serve sees it and returns
+		}
+	}
+	s.mu.Unlock()
 	s.tracker.CloseAll(sessions.Shutdown)
 	if err := s.tracker.Wait(ctx); err != nil {
 		return fmt.Errorf("wait for NERVE socket connections: %w", err)
 	}
 	return nil
-}
-
-func (s *Server) refuseNew() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stopped {
-		return
-	}
-	s.stopped = true
-	close(s.stop)
-	if s.listener != nil {
-		_ = s.listener.Close() // Serve sees it and returns
-	}
 }
 
 // Connections counts the connections that are open.

@@ -119,7 +119,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// A goroutine of its own lets net/http's grown stack go; the tracker, which
-	// Shutdown waits for, has its place already.
+	// Shutdown waits for, has its slot already.
 	go s.run(&socketLink{socket: socket}, verdict)
 }
 

@@ -73,7 +73,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 	}
 	target, peer := r.RequestURI, httpguard.ProxyPeer(r.Header)
 	// A goroutine of its own lets net/http's grown stack go; the tracker, which
-	// Shutdown waits for, has its place already.
+	// Shutdown waits for, has its slot already.
 	go s.run(socket, target, peer)
 }
 

@@ -21,9 +21,9 @@ func ReadFailed(err error) sessions.CloseReason {
 		return sessions.MessageTooBig
 	case TimedOut:
 		return sessions.FrameStalled
-	case NotTaken:
+	case PongNotTaken:
 		return sessions.SlowReader
-	case BrokenRule:
+	case ProtocolViolation:
 		return sessions.BadWebSocket
 	}
 	return sessions.ClientGone

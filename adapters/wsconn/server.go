@@ -1,3 +1,7 @@
+// Package wsconn holds what all sockets of Plexus share: the upgrade, a socket with
+// bounded reads, writes and teardown, the one Writer and the one KeepAlive, pooled
+// buffers, the outbox of NERVE and the list of live connections. It knows no
+// protocol above WebSocket.
 package wsconn
 
 import (
@@ -24,7 +28,7 @@ const (
 type Server struct {
 	Tracker *Tracker
 
-	gate     *Gate
+	limiter  *handshakeLimiter
 	http     *http.Server
 	stopping atomic.Bool
 }
@@ -32,7 +36,7 @@ type Server struct {
 // NewServer builds a server for handler with that many connections and, among
 // them, handshakes at once. Serve starts it.
 func NewServer(handler http.Handler, connections, handshakes int, log *slog.Logger) *Server {
-	s := &Server{Tracker: NewTracker(connections), gate: NewGate(handshakes)}
+	s := &Server{Tracker: NewTracker(connections), limiter: &handshakeLimiter{max: handshakes}}
 	s.http = &http.Server{
 		Handler:                      handler,
 		ReadHeaderTimeout:            handshakeLimit,
@@ -42,7 +46,7 @@ func NewServer(handler http.Handler, connections, handshakes int, log *slog.Logg
 		DisableGeneralOptionsHandler: true, // OPTIONS * has to pass the handler's rules too
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			return s.gate.connContext(context.WithValue(ctx, connKey{}, c), c)
+			return s.limiter.connContext(context.WithValue(ctx, connKey{}, c), c)
 		},
 	}
 	s.http.SetKeepAlivesEnabled(false)
@@ -69,7 +73,7 @@ func (s *Server) Stopping() bool { return s.stopping.Load() }
 
 // Serve accepts connections on ln until Shutdown. It returns nil after one.
 func (s *Server) Serve(ln net.Listener) error {
-	err := s.http.Serve(s.gate.Listener(ln))
+	err := s.http.Serve(&handshakeListener{Listener: ln, limiter: s.limiter})
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

@@ -27,17 +27,17 @@ const writeBufferSize = 4 << 10
 // Socket is one accepted WebSocket. One goroutine reads, one at a time writes;
 // Close, CloseNow and Ping may be called by others.
 type Socket struct {
-	ws      *websocket.Conn
-	watched *Watched
-	reader  *bufio.Reader // the library's
+	ws       *websocket.Conn
+	watchdog *WatchdogConn
+	reader   *bufio.Reader // the library's
 
-	// Whoever reads: the reading goroutine, or a Close that waits for the peer's.
-	inMessage atomic.Bool
+	inMessage atomic.Bool // set by whoever reads: the reading goroutine, or Close
 
-	// Once Close reads, the reading goroutine must keep its hands off reader and
-	// watched, and no frame's end matters any more.
-	marking sync.Mutex
-	ending  bool
+	// Close reads too, until the peer's close frame: from then on the reading
+	// goroutine may not touch reader and watchdog, and the end of a frame does not
+	// matter any more.
+	readMu sync.Mutex
+	closed bool
 
 	closing sync.Once
 }
@@ -67,7 +67,7 @@ func Upgrade(w http.ResponseWriter, r *http.Request, opts UpgradeOptions) (*Sock
 		// The library compares without regard to case and could echo another offer.
 		r.Header.Set("Sec-WebSocket-Protocol", opts.Subprotocol)
 	}
-	ws, err := websocket.Accept(&watchingWriter{ResponseWriter: w, socket: s, limits: opts.Limits}, r, accept)
+	ws, err := websocket.Accept(&hijacker{ResponseWriter: w, socket: s, limits: opts.Limits}, r, accept)
 	if err != nil {
 		return nil, fmt.Errorf("upgrade: %w", err)
 	}
@@ -76,25 +76,25 @@ func Upgrade(w http.ResponseWriter, r *http.Request, opts UpgradeOptions) (*Sock
 	return s, nil
 }
 
-// watchingWriter slips a Watched conn under the library as it hijacks.
-type watchingWriter struct {
+// hijacker gives the library a WatchdogConn when it hijacks the connection.
+type hijacker struct {
 	http.ResponseWriter
 	socket *Socket
 	limits Limits
 }
 
-func (w *watchingWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+func (w *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err != nil {
 		return nil, nil, err
 	}
-	if admitted, ok := conn.(interface{ Admitted() net.Conn }); ok {
-		conn = admitted.Admitted()
+	if limited, ok := conn.(interface{ HandshakeDone() net.Conn }); ok {
+		conn = limited.HandshakeDone()
 	}
 	// What came together with the upgrade is the beginning of a frame.
-	w.socket.watched = NewWatched(conn, w.limits, rw.Reader.Buffered() > 0)
+	w.socket.watchdog = NewWatchdogConn(conn, w.limits, rw.Reader.Buffered() > 0)
 	w.socket.reader = rw.Reader
-	return w.socket.watched, bufio.NewReadWriter(rw.Reader, bufio.NewWriterSize(w.socket.watched, writeBufferSize)), nil
+	return w.socket.watchdog, bufio.NewReadWriter(rw.Reader, bufio.NewWriterSize(w.socket.watchdog, writeBufferSize)), nil
 }
 
 // Next waits for the next message and gives its type and body. The body must be
@@ -122,10 +122,10 @@ func (s *Socket) controlDone() {
 }
 
 func (s *Socket) frameDone() {
-	s.marking.Lock()
-	defer s.marking.Unlock()
-	if !s.ending {
-		s.watched.FrameDone(s.reader.Buffered())
+	s.readMu.Lock()
+	defer s.readMu.Unlock()
+	if !s.closed {
+		s.watchdog.FrameDone(s.reader.Buffered())
 	}
 }
 
@@ -159,10 +159,10 @@ func (s *Socket) Write(p []byte, text bool) error {
 func (s *Socket) Ping(ctx context.Context) error { return s.ws.Ping(ctx) }
 
 // BytesRead counts the bytes that came.
-func (s *Socket) BytesRead() uint64 { return s.watched.BytesRead() }
+func (s *Socket) BytesRead() uint64 { return s.watchdog.BytesRead() }
 
 // BytesSent counts the bytes that left, as far as can be told from here.
-func (s *Socket) BytesSent() uint64 { return s.watched.BytesSent() }
+func (s *Socket) BytesSent() uint64 { return s.watchdog.BytesSent() }
 
 // Close ends the socket with a closing handshake, within that time, whatever the
 // peer does. Only the first Close or CloseNow has an effect; all return when the
@@ -173,10 +173,10 @@ func (s *Socket) Close(code CloseCode, within time.Duration) {
 		return
 	}
 	s.closing.Do(func() {
-		s.marking.Lock()
-		s.ending = true
-		s.marking.Unlock()
-		limit := time.AfterFunc(within, func() { _ = s.watched.Conn.Close() })
+		s.readMu.Lock()
+		s.closed = true
+		s.readMu.Unlock()
+		limit := time.AfterFunc(within, func() { _ = s.watchdog.Conn.Close() })
 		defer limit.Stop()
 		_ = s.ws.Close(websocket.StatusCode(code.Code), code.Reason) // the peer may be gone already, which is what Close is for
 	})
@@ -184,7 +184,7 @@ func (s *Socket) Close(code CloseCode, within time.Duration) {
 
 // CloseNow ends the socket without a close frame; the peer sees 1006.
 func (s *Socket) CloseNow() {
-	_ = s.watched.Conn.Close()
+	_ = s.watchdog.Conn.Close()
 	s.closing.Do(func() { _ = s.ws.CloseNow() })
 }
 
@@ -192,11 +192,11 @@ func (s *Socket) CloseNow() {
 type Fault uint8
 
 const (
-	PeerGone   Fault = iota + 1 // closed, reset, or we closed it ourselves
-	TimedOut                    // one of Limits ran out
-	NotTaken                    // the peer pings and does not take the pong
-	TooBig                      // over ReadLimit; the library has sent 1009
-	BrokenRule                  // the peer broke RFC 6455; the library may have told it so, in its own words
+	PeerGone          Fault = iota + 1 // closed, reset, or we closed it ourselves
+	TimedOut                           // one of Limits ran out
+	PongNotTaken                       // the peer pings and does not take the pong
+	TooBig                             // over ReadLimit; the library has sent 1009
+	ProtocolViolation                  // the peer broke RFC 6455; the library may have told it so, in its own words
 )
 
 // FaultOf sorts err, which must not be nil.
@@ -208,10 +208,10 @@ func FaultOf(err error) Fault {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return TimedOut
 	case errors.Is(err, context.DeadlineExceeded): // the library's own limit for control frames
-		return NotTaken
+		return PongNotTaken
 	case websocket.CloseStatus(err) != -1, errors.Is(err, net.ErrClosed), errors.Is(err, io.ErrClosedPipe),
 		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &broken):
 		return PeerGone
 	}
-	return BrokenRule
+	return ProtocolViolation
 }

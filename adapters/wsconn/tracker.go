@@ -20,9 +20,9 @@ type Tracker struct {
 
 	mu     sync.Mutex
 	closed bool
-	taken  int // places, reserved or in use
+	taken  int // slots, reserved or in use
 	live   map[Closer]struct{}
-	empty  chan struct{} // closed when the last place is given back after CloseAll
+	empty  chan struct{} // closed when the last slot is given back after CloseAll
 }
 
 // NewTracker allows max connections at once.
@@ -30,7 +30,7 @@ func NewTracker(max int) *Tracker {
 	return &Tracker{max: max, live: make(map[Closer]struct{}), empty: make(chan struct{})}
 }
 
-// Reserve takes a place, before the connection exists. false: none is left, or
+// Reserve takes a slot, before the connection exists. false: none is left, or
 // CloseAll was called.
 func (t *Tracker) Reserve() bool {
 	t.mu.Lock()
@@ -42,7 +42,7 @@ func (t *Tracker) Reserve() bool {
 	return true
 }
 
-// Add puts a connection in its reserved place. After CloseAll it is closed at
+// Add puts a connection in its reserved slot. After CloseAll it is closed at
 // once, so that none slips through a shutdown.
 func (t *Tracker) Add(c Closer) {
 	t.mu.Lock()
@@ -54,7 +54,7 @@ func (t *Tracker) Add(c Closer) {
 	}
 }
 
-// Release gives the place back. c is nil when it never came to a connection.
+// Release gives the slot back. c is nil when it never came to a connection.
 func (t *Tracker) Release(c Closer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -67,7 +67,7 @@ func (t *Tracker) Release(c Closer) {
 	}
 }
 
-// Len counts the places taken.
+// Len counts the slots taken.
 func (t *Tracker) Len() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -92,7 +92,7 @@ func (t *Tracker) CloseAll(reason sessions.CloseReason) {
 	}
 }
 
-// Wait waits, after CloseAll, until every place is given back.
+// Wait waits, after CloseAll, until every slot is given back.
 func (t *Tracker) Wait(ctx context.Context) error {
 	select {
 	case <-t.empty:

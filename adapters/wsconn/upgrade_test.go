@@ -72,9 +72,9 @@ func TestFaultOf(t *testing.T) {
 		{websocket.CloseError{Code: websocket.StatusGoingAway}, PeerGone},
 		{&net.OpError{Op: "write", Err: os.ErrDeadlineExceeded}, TimedOut},
 		{os.ErrDeadlineExceeded, TimedOut},
-		{context.DeadlineExceeded, NotTaken},
+		{context.DeadlineExceeded, PongNotTaken},
 		{websocket.ErrMessageTooBig, TooBig},
-		{errors.New("a rule"), BrokenRule},
+		{errors.New("a rule"), ProtocolViolation},
 	} {
 		if got := FaultOf(fmt.Errorf("reading: %w", tc.err)); got != tc.want {
 			t.Errorf("%v is sorted as %d, want %d", tc.err, got, tc.want)

@@ -50,7 +50,7 @@ func NewWriter(queue Queue, write func(Frame) error, closeNow func(), keepAlive 
 // Wake says that the queue has something. It never blocks.
 func (w *Writer) Wake() { Signal(w.wake) }
 
-// Signal wakes who waits on a channel of one place, now or when it looks again.
+// Signal wakes who waits on a channel of capacity 1, now or when it looks again.
 func Signal(wake chan<- struct{}) {
 	select {
 	case wake <- struct{}{}:

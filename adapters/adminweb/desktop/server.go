@@ -91,7 +91,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, signedOut func(ct
 		return
 	}
 	// A goroutine of its own lets net/http's request go; the tracker, which Shutdown
-	// waits for, has its place already.
+	// waits for, has its slot already.
 	go s.run(socket, signedOut)
 }
 

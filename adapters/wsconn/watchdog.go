@@ -1,6 +1,3 @@
-// Package wsconn holds what every WebSocket room of Plexus shares: the upgrade,
-// a socket with bounded reads, writes and teardown, pooled buffers, the outbox
-// and the list of live connections. It knows no protocol above WebSocket.
 package wsconn
 
 import (
@@ -25,43 +22,43 @@ const writeSlack = time.Second
 // writePiece is how many bytes go out under one deadline.
 const writePiece = 64 << 10
 
-// Watched is a net.Conn that enforces Limits at next to no cost: a frame that
+// WatchdogConn is a net.Conn that enforces Limits at next to no cost: a frame that
 // arrives in one piece sets no deadline at all. Read and FrameDone are serialized
 // by the caller, and so are writes.
-type Watched struct {
+type WatchdogConn struct {
 	net.Conn
 	limits Limits
 	read   atomic.Uint64 // bytes
 	sent   atomic.Uint64 // bytes that the kernel has taken
 
-	open  bool // bytes of an unfinished frame are in hand
-	fresh bool // and its deadline is not set yet
-	set   bool // a deadline is on the socket
+	midFrame    bool // bytes of an unfinished frame are in hand
+	frameIsNew  bool // and its deadline is not set yet
+	deadlineSet bool // a read deadline is on the socket
 
 	written time.Time // when the write deadline was last set
 }
 
-// NewWatched puts limits on c. begun says that the first bytes of a frame have
+// NewWatchdogConn puts limits on c. begun says that the first bytes of a frame have
 // arrived already.
-func NewWatched(c net.Conn, limits Limits, begun bool) *Watched {
-	return &Watched{Conn: c, limits: limits, open: begun, fresh: begun}
+func NewWatchdogConn(c net.Conn, limits Limits, begun bool) *WatchdogConn {
+	return &WatchdogConn{Conn: c, limits: limits, midFrame: begun, frameIsNew: begun}
 }
 
 // Read reads, under a deadline only while a frame is unfinished.
-func (w *Watched) Read(p []byte) (int, error) {
+func (w *WatchdogConn) Read(p []byte) (int, error) {
 	switch {
-	case w.open && w.fresh:
+	case w.midFrame && w.frameIsNew:
 		w.setReadDeadline(time.Now().Add(w.limits.Frame))
-		w.fresh, w.set = false, true
-	case !w.open && w.set:
+		w.frameIsNew, w.deadlineSet = false, true
+	case !w.midFrame && w.deadlineSet:
 		w.setReadDeadline(time.Time{})
-		w.set = false
+		w.deadlineSet = false
 	}
 	n, err := w.Conn.Read(p)
 	if n > 0 {
 		w.read.Add(uint64(n))
-		if !w.open {
-			w.open, w.fresh = true, true
+		if !w.midFrame {
+			w.midFrame, w.frameIsNew = true, true
 		}
 	}
 	return n, err
@@ -70,14 +67,14 @@ func (w *Watched) Read(p []byte) (int, error) {
 // FrameDone says that a frame was read to its end. ahead bytes of the next one
 // are buffered already: they must be counted now, since the next Read comes only
 // after they have been taken.
-func (w *Watched) FrameDone(ahead int) {
-	w.open = ahead > 0
-	w.fresh = w.open
+func (w *WatchdogConn) FrameDone(ahead int) {
+	w.midFrame = ahead > 0
+	w.frameIsNew = w.midFrame
 }
 
 // Write writes under the write limit, which counts progress: each piece that the
 // kernel takes begins it anew, so that a slow reader of much is no dead one.
-func (w *Watched) Write(p []byte) (n int, err error) {
+func (w *WatchdogConn) Write(p []byte) (n int, err error) {
 	for {
 		piece := p[n:min(len(p), n+writePiece)]
 		if now := time.Now(); now.Sub(w.written) >= writeSlack {
@@ -96,12 +93,12 @@ func (w *Watched) Write(p []byte) (n int, err error) {
 }
 
 // BytesRead counts the bytes that came.
-func (w *Watched) BytesRead() uint64 { return w.read.Load() }
+func (w *WatchdogConn) BytesRead() uint64 { return w.read.Load() }
 
 // BytesSent counts the bytes that the kernel has taken. How far they have come
 // since, nobody on this side can tell.
-func (w *Watched) BytesSent() uint64 { return w.sent.Load() }
+func (w *WatchdogConn) BytesSent() uint64 { return w.sent.Load() }
 
 // setReadDeadline drops the error: a socket that refuses a deadline is closed,
 // and the read that follows says so.
-func (w *Watched) setReadDeadline(t time.Time) { _ = w.Conn.SetReadDeadline(t) }
+func (w *WatchdogConn) setReadDeadline(t time.Time) { _ = w.Conn.SetReadDeadline(t) }

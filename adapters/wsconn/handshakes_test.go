@@ -23,16 +23,16 @@ func (l queueListener) Accept() (net.Conn, error) {
 func (queueListener) Close() error   { return nil }
 func (queueListener) Addr() net.Addr { return &net.TCPAddr{} }
 
-// gateway is a gate with a listener that accepts what knock sends.
-type gateway struct {
-	gate     *Gate
+// stage is a limiter with a listener that accepts what dial sends.
+type stage struct {
+	limiter  *handshakeLimiter
 	queue    queueListener
 	accepted chan net.Conn
 }
 
-func newGateway(max int) *gateway {
-	g := &gateway{gate: NewGate(max), queue: make(queueListener), accepted: make(chan net.Conn, 100)}
-	ln := g.gate.Listener(g.queue)
+func newStage(max int) *stage {
+	g := &stage{limiter: &handshakeLimiter{max: max}, queue: make(queueListener), accepted: make(chan net.Conn, 100)}
+	ln := &handshakeListener{Listener: g.queue, limiter: g.limiter}
 	go func() {
 		for {
 			c, err := ln.Accept()
@@ -45,8 +45,8 @@ func newGateway(max int) *gateway {
 	return g
 }
 
-// knock opens a connection. server is nil when it was closed unheard.
-func (g *gateway) knock() (client, server net.Conn) {
+// dial opens a connection. server is nil when it was closed unheard.
+func (g *stage) dial() (client, server net.Conn) {
 	client, ours := net.Pipe()
 	g.queue <- ours
 	synctest.Wait()
@@ -58,13 +58,13 @@ func (g *gateway) knock() (client, server net.Conn) {
 }
 
 // served reports whether the request of c would be served; else it gets 503.
-func (g *gateway) served(t *testing.T, c net.Conn) bool {
+func (g *stage) served(t *testing.T, c net.Conn) bool {
 	t.Helper()
-	r, err := http.NewRequestWithContext(g.gate.connContext(t.Context(), c), http.MethodGet, "/", nil)
+	r, err := http.NewRequestWithContext(g.limiter.connContext(t.Context(), c), http.MethodGet, "/", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return !(&Server{gate: g.gate}).Full(r)
+	return !(&Server{limiter: g.limiter}).Full(r)
 }
 
 // isClosed reports whether the other end of c is closed.
@@ -74,44 +74,44 @@ func isClosed(c net.Conn) bool {
 	return errors.Is(err, io.EOF)
 }
 
-func inGateway(t *testing.T, max int, f func(t *testing.T, g *gateway)) {
+func onStage(t *testing.T, max int, f func(t *testing.T, g *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		g := newGateway(max)
+		g := newStage(max)
 		f(t, g)
 		close(g.queue)
 	})
 }
 
-func (g *gateway) expect(t *testing.T, served, refused int) {
+func (g *stage) expect(t *testing.T, served, refused int) {
 	t.Helper()
-	if len(g.gate.served) != served || g.gate.refused != refused {
-		t.Errorf("%d are served and %d refused, want %d and %d", len(g.gate.served), g.gate.refused, served, refused)
+	if len(g.limiter.served) != served || g.limiter.refused != refused {
+		t.Errorf("%d are served and %d refused, want %d and %d", len(g.limiter.served), g.limiter.refused, served, refused)
 	}
 }
 
-func TestGate_ServesThenRefusesThenClosesUnheard(t *testing.T) {
-	inGateway(t, 2, func(t *testing.T, g *gateway) {
+func TestHandshakes_AreServedThenRefusedThenClosed(t *testing.T) {
+	onStage(t, 2, func(t *testing.T, g *stage) {
 		for n, want := range []bool{true, true, false, false} {
-			if _, c := g.knock(); c == nil || g.served(t, c) != want {
+			if _, c := g.dial(); c == nil || g.served(t, c) != want {
 				t.Fatalf("connection %d: want served %v", n, want)
 			}
 		}
-		if client, c := g.knock(); c != nil || !isClosed(client) {
+		if client, c := g.dial(); c != nil || !isClosed(client) {
 			t.Error("the one beyond was not closed unheard")
 		}
 		g.expect(t, 2, 2)
 	})
 }
 
-// TestGate_RefusedOnesDoNotCountAsServed: while others are being told 503, a
+// TestHandshakes_RefusedOnesDoNotCountAsServed: while others are being told 503, a
 // place that comes free serves the next.
-func TestGate_RefusedOnesDoNotCountAsServed(t *testing.T) {
-	inGateway(t, 1, func(t *testing.T, g *gateway) {
-		_, first := g.knock()
-		_, refused := g.knock()
+func TestHandshakes_RefusedOnesDoNotCountAsServed(t *testing.T) {
+	onStage(t, 1, func(t *testing.T, g *stage) {
+		_, first := g.dial()
+		_, refused := g.dial()
 		_ = first.Close()
-		_, next := g.knock()
+		_, next := g.dial()
 		if g.served(t, refused) || !g.served(t, next) {
 			t.Error("a refused connection held the place")
 		}
@@ -119,20 +119,20 @@ func TestGate_RefusedOnesDoNotCountAsServed(t *testing.T) {
 	})
 }
 
-func TestGate_ANewcomerTakesThePlaceOfADawdler(t *testing.T) {
-	inGateway(t, 2, func(t *testing.T, g *gateway) {
-		oldest, old := g.knock()
+func TestHandshakes_ANewcomerEvictsASlowOne(t *testing.T) {
+	onStage(t, 2, func(t *testing.T, g *stage) {
+		oldest, old := g.dial()
 		time.Sleep(time.Second)
-		younger, _ := g.knock()
+		younger, _ := g.dial()
 		time.Sleep(time.Second) // the oldest is exactly as old as may be
-		if _, c := g.knock(); g.served(t, c) || isClosed(oldest) {
+		if _, c := g.dial(); g.served(t, c) || isClosed(oldest) {
 			t.Error("a handshake of two seconds lost its place")
 		}
 		time.Sleep(time.Millisecond)
-		if _, c := g.knock(); c == nil || !g.served(t, c) || !isClosed(oldest) {
+		if _, c := g.dial(); c == nil || !g.served(t, c) || !isClosed(oldest) {
 			t.Error("the newcomer did not get the place of the oldest")
 		}
-		if _, c := g.knock(); g.served(t, c) || isClosed(younger) {
+		if _, c := g.dial(); g.served(t, c) || isClosed(younger) {
 			t.Error("a young handshake lost its place")
 		}
 		_ = old.Close() // its place is another's by now
@@ -140,16 +140,16 @@ func TestGate_ANewcomerTakesThePlaceOfADawdler(t *testing.T) {
 	})
 }
 
-func TestGate_LeavingTwiceIsHarmless(t *testing.T) {
-	inGateway(t, 1, func(t *testing.T, g *gateway) {
-		client, c := g.knock()
-		bare := c.(*gatedConn).Admitted()
+func TestHandshakes_LeavingTwiceIsHarmless(t *testing.T) {
+	onStage(t, 1, func(t *testing.T, g *stage) {
+		client, c := g.dial()
+		bare := c.(*handshakeConn).HandshakeDone()
 		g.expect(t, 0, 0)
-		if c.(*gatedConn).Admitted() != bare || isClosed(client) {
+		if c.(*handshakeConn).HandshakeDone() != bare || isClosed(client) {
 			t.Error("leaving closed the connection")
 		}
-		_, second := g.knock()
-		_, refused := g.knock()
+		_, second := g.dial()
+		_, refused := g.dial()
 		_ = c.Close()
 		g.expect(t, 1, 1)
 		for range 2 {

@@ -14,11 +14,11 @@ import (
 
 const wholeFrame = "12345678"
 
-// watchedPipe is a Watched with its reader, which takes frames of eight bytes,
+// watchedPipe is a WatchdogConn with its reader, which takes frames of eight bytes,
 // and the peer's end. It counts the deadlines that are set.
 type watchedPipe struct {
 	net.Conn // counts
-	watched  *Watched
+	watchdog *WatchdogConn
 	reader   *bufio.Reader
 	peer     net.Conn
 	reads    int // read deadlines set
@@ -29,8 +29,8 @@ func newWatchedPipe(t *testing.T, begun bool) *watchedPipe {
 	t.Helper()
 	ours, peer := net.Pipe()
 	w := &watchedPipe{Conn: ours, peer: peer}
-	w.watched = NewWatched(w, DefaultLimits(), begun)
-	w.reader = bufio.NewReader(w.watched)
+	w.watchdog = NewWatchdogConn(w, DefaultLimits(), begun)
+	w.reader = bufio.NewReader(w.watchdog)
 	t.Cleanup(func() { _, _ = ours.Close(), peer.Close() })
 	return w
 }
@@ -48,7 +48,7 @@ func (w *watchedPipe) SetWriteDeadline(t time.Time) error {
 func (w *watchedPipe) frame() error {
 	_, err := io.ReadFull(w.reader, make([]byte, len(wholeFrame)))
 	if err == nil {
-		w.watched.FrameDone(w.reader.Buffered())
+		w.watchdog.FrameDone(w.reader.Buffered())
 	}
 	return err
 }
@@ -59,9 +59,9 @@ type step struct {
 	send  string
 }
 
-// TestWatched_ReadLimit: ten seconds from the first byte of a frame to its last,
+// TestWatchdog_ReadLimit: ten seconds from the first byte of a frame to its last,
 // however it trickles, and no limit between frames.
-func TestWatched_ReadLimit(t *testing.T) {
+func TestWatchdog_ReadLimit(t *testing.T) {
 	const s = time.Second
 	half, rest := wholeFrame[:4], wholeFrame[4:]
 	for _, tc := range []struct {
@@ -117,7 +117,7 @@ func TestWatched_ReadLimit(t *testing.T) {
 	}
 }
 
-func TestWatched_WholeFramesSetNoDeadline(t *testing.T) {
+func TestWatchdog_WholeFramesSetNoDeadline(t *testing.T) {
 	w := newWatchedPipe(t, false)
 	var sending sync.WaitGroup
 	sending.Go(func() {
@@ -134,17 +134,17 @@ func TestWatched_WholeFramesSetNoDeadline(t *testing.T) {
 	if w.reads != 0 {
 		t.Errorf("%d read deadlines were set for frames in one piece", w.reads)
 	}
-	if got := w.watched.BytesRead(); got != uint64(100*len(wholeFrame)) {
+	if got := w.watchdog.BytesRead(); got != uint64(100*len(wholeFrame)) {
 		t.Errorf("%d bytes came, want those of 100 frames", got)
 	}
 }
 
-func TestWatched_WriteLimit(t *testing.T) {
+func TestWatchdog_WriteLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWatchedPipe(t, false)
 		go func() { _, _ = io.CopyN(io.Discard, w.peer, 1000) }()
 		for range 1000 { // taken: one deadline is enough for all within a second
-			if _, err := w.watched.Write([]byte{1}); err != nil {
+			if _, err := w.watchdog.Write([]byte{1}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -154,12 +154,12 @@ func TestWatched_WriteLimit(t *testing.T) {
 		for _, idle := range []time.Duration{0, 900 * time.Millisecond, time.Hour} {
 			w := newWatchedPipe(t, false)
 			go func() { _, _ = io.CopyN(io.Discard, w.peer, 1) }()
-			if _, err := w.watched.Write([]byte{1}); err != nil {
+			if _, err := w.watchdog.Write([]byte{1}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(idle)
 			start := time.Now()
-			_, err := w.watched.Write([]byte{1}) // nobody takes it
+			_, err := w.watchdog.Write([]byte{1}) // nobody takes it
 			if took := time.Since(start); !errors.Is(err, os.ErrDeadlineExceeded) || took < 10*time.Second || took > 11*time.Second {
 				t.Errorf("after %v of silence: %v after %v, want the limit after 10 to 11 s", idle, err, took)
 			}
