@@ -8,74 +8,85 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
-// TestServeOverARealSocket: a stream outlives the limits of a request, and a
-// shutdown ends it at once.
-func TestServeOverARealSocket(t *testing.T) {
-	st := newStage(t)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	st.site.http.ReadTimeout, st.site.http.WriteTimeout = 50*time.Millisecond, 50*time.Millisecond
-	served := make(chan error, 1)
-	go func() { served <- st.site.Serve(ln) }()
-	client := &http.Client{Transport: &http.Transport{}}
-	defer client.CloseIdleConnections()
-	at := "http://" + ln.Addr().String()
+// TestServeOverASocket: a stream outlives the limits of a request, and a shutdown
+// ends it at once.
+func TestServeOverASocket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t)
+		ln := &pipes{make(chan net.Conn), make(chan struct{})}
+		served := make(chan error, 1)
+		go func() { served <- st.site.Serve(ln) }()
+		client := &http.Client{Transport: &http.Transport{
+			DialContext: func(context.Context, string, string) (net.Conn, error) { return ln.dial(), nil },
+		}}
+		at := "http://" + ln.Addr().String()
 
-	answer, err := client.Get(at + "/healthz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if body, err := io.ReadAll(answer.Body); err != nil || string(body) != "ok" {
-		t.Errorf("health: %q, %v", body, err)
-	}
-	_ = answer.Body.Close()
-
-	b := &browser{st: st}
-	b.enterOver(client, at)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at+b.base+"events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.AddCookie(b.cookie)
-	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	answer, err = client.Do(r)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("stream: %v, %v", answer, err)
-	}
-	lines := bufio.NewReader(answer.Body)
-	if line, err := lines.ReadString('\n'); err != nil || line != ": here\n" {
-		t.Errorf("first line %q, %v", line, err)
-	}
-	limit := time.NewTimer(200 * time.Millisecond) // several times the limits above
-	<-limit.C
-	if err := st.clients.SetNoPhone(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
-	for line := ""; !strings.HasPrefix(line, "data:"); {
-		if line, err = lines.ReadString('\n'); err != nil {
-			t.Fatalf("the stream did not live to tell the change: %v", err)
+		answer, err := client.Get(at + "/healthz")
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	if err := st.site.Shutdown(ctx); err != nil {
-		t.Errorf("shutdown: %v", err)
-	}
-	if !st.desktop.shut {
-		t.Error("the page's sockets were not shut")
-	}
-	if _, err := io.Copy(io.Discard, lines); err != nil {
-		t.Errorf("the stream did not end cleanly: %v", err)
-	}
-	_ = answer.Body.Close()
-	if err := <-served; err != nil {
-		t.Errorf("serve: %v", err)
-	}
+		if body, err := io.ReadAll(answer.Body); err != nil || string(body) != "ok" {
+			t.Errorf("health: %q, %v", body, err)
+		}
+		_ = answer.Body.Close()
+
+		b := &browser{st: st}
+		b.enterOver(client, at)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at+b.base+"events", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.AddCookie(b.cookie)
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		answer, err = client.Do(r)
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatalf("stream: %v, %v", answer, err)
+		}
+		began, lines := time.Now(), bufio.NewReader(answer.Body)
+		if line, err := lines.ReadString('\n'); err != nil || line != ": here\n" {
+			t.Errorf("first line %q, %v", line, err)
+		}
+		for time.Since(began) < 3*max(readLimit, writeLimit) { // it tells that it is there
+			if line, err := lines.ReadString('\n'); err != nil || strings.HasPrefix(line, "data:") {
+				t.Fatalf("after %v the stream gave %q, %v", time.Since(began), line, err)
+			}
+		}
+		if err := st.clients.SetNoPhone(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		for line := ""; !strings.HasPrefix(line, "data:"); {
+			if line, err = lines.ReadString('\n'); err != nil {
+				t.Fatalf("the stream did not live to tell the change: %v", err)
+			}
+		}
+		drained := make(chan error, 1)
+		go func() {
+			_, err := io.Copy(io.Discard, lines)
+			drained <- err
+		}()
+		began = time.Now()
+		if err := st.site.Shutdown(t.Context()); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("the shutdown took %v", took)
+		}
+		if !st.desktop.shut {
+			t.Error("the page's sockets were not shut")
+		}
+		if err := <-drained; err != nil {
+			t.Errorf("the stream did not end cleanly: %v", err)
+		}
+		_ = answer.Body.Close()
+		client.CloseIdleConnections()
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
 }
 
 // enterOver signs in over a socket.
