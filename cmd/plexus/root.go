@@ -33,7 +33,7 @@ func commands() []command {
 		{"serve", "run the host", serve},
 		{"open", "open the owner's page and sign in", open},
 		{"ask", "ask the running host and print its answer as it comes", runAsk},
-		{"phone", "talk to a host as a phone does, in the terminal", phone},
+		{"phone", "talk to a host as a phone does, in the terminal", runPhone},
 		{"pair", "pair a phone by a code for its camera", manage.Pair},
 		{"devices", "show the phones that are paired, or throw one out", manage.Devices},
 		{"setup", "let the phones of a tailnet reach this host", manage.Setup},

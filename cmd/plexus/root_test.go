@@ -164,3 +164,15 @@ func TestRun_ErrorsAreHarmless(t *testing.T) {
 		t.Errorf("got %q", got.stderr)
 	}
 }
+
+func TestPhone_CommandLines(t *testing.T) {
+	_, environ := home(t)
+	for args, code := range map[string]int{
+		"phone": exitUsage, "phone now": exitUsage, "phone --help": exitDone, "phone --dial 10.0.0.1:1": exitUsage,
+		"phone --dial localhost:1": exitUsage, "phone --ca-file /dev/null": exitFailed, "phone --payload-file /nowhere": exitFailed,
+	} {
+		if got := plexus(t.Context(), environ, strings.Fields(args)...); got.code != code {
+			t.Errorf("plexus %s gives %d: %s", args, got.code, got.stderr)
+		}
+	}
+}

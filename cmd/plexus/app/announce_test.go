@@ -3,7 +3,11 @@ package app
 import (
 	"strings"
 	"testing"
+
+	"go.uber.org/goleak"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestGreeting_SaysWhatToDoNext(t *testing.T) {
 	got := greeting("127.0.0.1:9010", "127.0.0.1:9001", "/h/token")

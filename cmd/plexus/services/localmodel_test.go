@@ -12,11 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"plexus/adapters/localmodel"
 	"plexus/adapters/memory"
 	"plexus/adapters/sqlite"
 	"plexus/ports"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // modelServer lists one model and answers with its name.
 func modelServer(t *testing.T, name string) (candidate localmodel.Candidate, url string) {

@@ -11,10 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"plexus/cmd/plexus/cli"
 	"plexus/cmd/plexus/config"
 	"plexus/cmd/plexus/services"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // look gives what status, page and doctor are told of these settings.
 func look(t *testing.T, r config.Recognizer, modelKind, modelURL string) Recognizer {

@@ -1,4 +1,4 @@
-package main
+package phone
 
 import (
 	"fmt"
@@ -15,15 +15,15 @@ const shownMessages = 10
 
 // snapshot tells in a line each what is new for the person: where they are, new
 // conversations, unread messages.
-func (s *phoneScreen) snapshot(now, before workbench.MobileSnapshot) {
-	here, _ := thread(now, now.Conversations.SelectedID)
+func (s *screen) snapshot(now, before workbench.MobileSnapshot) {
+	here, _ := findConversation(now, now.Conversations.SelectedID)
 	if !isSnapshot(before) {
 		s.say("%s, %d unread. What you type goes to %s", cli.Counted(len(now.Conversations.Items), "conversation", "conversations"), now.Conversations.Unread, named(here))
 		return
 	}
 	for _, c := range now.Conversations.Items {
-		old, known := thread(before, c.ID)
-		number := s.desk.threads.number(c.ID)
+		old, known := findConversation(before, c.ID)
+		number := s.state.conversations.number(c.ID)
 		if !known {
 			s.say("new %s: %s, /open %d", c.Kind, named(c), number)
 		}
@@ -39,15 +39,15 @@ func (s *phoneScreen) snapshot(now, before workbench.MobileSnapshot) {
 // named is a title between quotation marks, safe to show.
 func named(c workbench.ShownConversation) string { return `"` + text.Printable(c.Title) + `"` }
 
-func (s *phoneScreen) list() {
-	last := s.desk.snapshot()
+func (s *screen) list() {
+	last := s.state.snapshot()
 	var lines []string
 	for _, c := range last.Conversations.Items {
 		star := " "
 		if c.ID == last.Conversations.SelectedID {
 			star = "*"
 		}
-		line := fmt.Sprintf("%s %3d  %-9s  %s", star, s.desk.threads.number(c.ID), c.Kind, text.Printable(c.Title))
+		line := fmt.Sprintf("%s %3d  %-9s  %s", star, s.state.conversations.number(c.ID), c.Kind, text.Printable(c.Title))
 		if c.Unread > 0 {
 			line += fmt.Sprintf("  (%d unread)", c.Unread)
 		}
@@ -56,9 +56,9 @@ func (s *phoneScreen) list() {
 	s.page(lines)
 }
 
-func (s *phoneScreen) open() {
-	last := s.desk.snapshot()
-	here, _ := thread(last, last.Conversations.SelectedID)
+func (s *screen) open() {
+	last := s.state.snapshot()
+	here, _ := findConversation(last, last.Conversations.SelectedID)
 	lines := []string{fmt.Sprintf("%s %s:", here.Kind, named(here))}
 	messages := last.Conversations.Messages
 	if len(messages) == 0 {
@@ -89,13 +89,13 @@ func written(m workbench.ShownMessage) string {
 	return "  " + who + note + ": " + words
 }
 
-func (s *phoneScreen) todos() {
+func (s *screen) todos() {
 	var lines []string
-	for _, t := range s.desk.snapshot().Life.Todos {
+	for _, t := range s.state.snapshot().Life.Todos {
 		if !isOpen(t) {
 			continue
 		}
-		line := fmt.Sprintf("  %3d  %s", s.desk.openTodos.number(t.ID), text.Printable(t.Title))
+		line := fmt.Sprintf("  %3d  %s", s.state.openTodos.number(t.ID), text.Printable(t.Title))
 		if t.Status != "open" {
 			line += "  (" + text.Printable(t.Status) + ")"
 		}
@@ -110,15 +110,15 @@ func (s *phoneScreen) todos() {
 	s.page(lines)
 }
 
-func (s *phoneScreen) help() {
+func (s *screen) help() {
 	var lines []string
-	for _, c := range phoneCommands() {
+	for _, c := range commands() {
 		lines = append(lines, fmt.Sprintf("  %-15s  %s", strings.TrimSpace(c.word+" "+c.params), c.about))
 	}
 	s.page(append(lines, fmt.Sprintf("  %-15s  %s", "/quit", "end")))
 }
 
 // page prints lines together.
-func (s *phoneScreen) page(lines []string) {
+func (s *screen) page(lines []string) {
 	s.say("%s", strings.Join(lines, "\n"))
 }

@@ -1,4 +1,4 @@
-package main
+package phone
 
 import (
 	"encoding/json"
@@ -253,7 +253,7 @@ func TestPhone_SpeaksJSON(t *testing.T) {
 		{"event": "done", "line": "hello"},
 		{"event": "done", "line": "/todo \x1b"},
 		{"event": "done", "line": "/list"},
-		{"event": "error", "line": "/frob", "error": errPhoneCommand.Error()},
+		{"event": "error", "line": "/frob", "error": errNoCommand.Error()},
 	} {
 		expectEvent(t, all, want)
 	}

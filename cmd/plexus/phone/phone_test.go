@@ -1,4 +1,4 @@
-package main
+package phone
 
 import (
 	"bytes"
@@ -17,11 +17,14 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"go.uber.org/goleak"
 
 	"plexus/adapters/novaclient"
 	"plexus/cmd/plexus/cli"
 	"plexus/domain/nova"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
 	phoneToken   = "0123456789abcdef0123456789abcdef"
@@ -209,7 +212,7 @@ func (r phoneRun) run(ctx context.Context, payloadFile string, input io.Reader) 
 	var errs bytes.Buffer
 	env := cli.Env{Environ: []string{"XDG_STATE_HOME=" + r.home}, Stdin: input, Stdout: r.out, Stderr: &errs}
 	dial := strings.TrimPrefix(r.h.server.URL, "http://")
-	err = runPhone(ctx, env, phoneFlags{payloadFile: payloadFile, dial: dial, json: r.json})
+	err = Run(ctx, env, Options{PayloadFile: payloadFile, Dial: dial, JSON: r.json})
 	return r.out.String(), errs.String(), err
 }
 
@@ -304,14 +307,15 @@ func TestPhone_IsForgottenByItsHost(t *testing.T) {
 		_ = ws.Close(novaclient.CodeRejected, "client protocol rejected")
 	})
 	stdout, _, err := r.run(t.Context(), r.payload(t, phonePayload), strings.NewReader("hello\n"))
-	if err == nil || !strings.Contains(err.Error(), "Its pairing has been erased") || exitCode(err) != exitFailed {
+	var usage cli.UsageError
+	if err == nil || !strings.Contains(err.Error(), "Its pairing has been erased") || errors.As(err, &usage) || errors.Is(err, context.Canceled) {
 		t.Errorf("got %v after\n%s", err, stdout)
 	}
 	if _, err := os.Stat(r.state); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the state is still there: %v", err)
 	}
 	_, _, err = r.run(t.Context(), "", strings.NewReader(""))
-	if exitCode(err) != exitUsage {
+	if !errors.As(err, &usage) {
 		t.Errorf("unpaired it gives %v", err)
 	}
 }
@@ -335,7 +339,7 @@ func TestPhone_OtherEnds(t *testing.T) {
 	r := newPhoneRun(t, func(*novaHost, *websocket.Conn, string, map[string]any) { interrupt() })
 	reader, writer := io.Pipe()
 	defer writer.Close()
-	if _, _, err := r.run(interrupted, r.payload(t, phonePayload), reader); exitCode(err) != exitInterrupted {
+	if _, _, err := r.run(interrupted, r.payload(t, phonePayload), reader); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted it gives %v", err)
 	}
 }
@@ -374,21 +378,9 @@ func TestPhone_InvitationsAndStatesThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestPhone_CommandLines(t *testing.T) {
-	_, environ := home(t)
-	for args, code := range map[string]int{
-		"phone": exitUsage, "phone now": exitUsage, "phone --help": exitDone, "phone --dial 10.0.0.1:1": exitUsage,
-		"phone --dial localhost:1": exitUsage, "phone --ca-file /dev/null": exitFailed, "phone --payload-file /nowhere": exitFailed,
-	} {
-		if got := plexus(t.Context(), environ, strings.Fields(args)...); got.code != code {
-			t.Errorf("plexus %s gives %d: %s", args, got.code, got.stderr)
-		}
-	}
-}
-
 func TestPhoneScreen_CaptionsGrow(t *testing.T) {
 	var out bytes.Buffer
-	s := &phoneScreen{w: &out, desk: newPhoneDesk()}
+	s := &screen{w: &out, state: newState()}
 	for _, c := range []nova.Caption{
 		{TurnID: "1", Role: nova.User, Text: "He"}, {TurnID: "1", Role: nova.User, Text: "Hello"},
 		{TurnID: "1", Role: nova.User, Text: "Hello.", Final: true},
@@ -408,7 +400,7 @@ func TestPhoneScreen_CaptionsGrow(t *testing.T) {
 
 func TestPhoneScreen_Projects(t *testing.T) {
 	var out bytes.Buffer
-	s := &phoneScreen{w: &out, desk: newPhoneDesk()}
+	s := &screen{w: &out, state: newState()}
 	s.card(novaclient.Card{ID: "p1", Deadline: time.Now().Add(90 * time.Second), Proposal: nova.Proposal{Action: nova.CreateWorkspace, Workspace: "garden"}})
 	s.card(novaclient.Card{ID: "p2"})
 	s.card(novaclient.Card{ID: "p3", Busy: true})

@@ -1,4 +1,4 @@
-package main
+package phone
 
 import (
 	"errors"
@@ -11,29 +11,29 @@ import (
 	"plexus/domain/workbench"
 )
 
-// phoneRecord tells what a phone shows to a program: one JSON object a line. What
+// jsonLines tells what a phone shows to a program: one JSON object a line. What
 // they look like is in docs/phone.md.
-type phoneRecord struct {
-	mu   sync.Mutex
-	w    io.Writer
-	desk *phoneDesk
+type jsonLines struct {
+	mu    sync.Mutex
+	w     io.Writer
+	state *state
 }
 
 // fields are the members of an object beside "event".
 type fields map[string]any
 
-func (r *phoneRecord) put(event string, f fields) {
+func (r *jsonLines) put(event string, f fields) {
 	f["event"] = event
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_ = cli.WriteJSON(r.w, f, "") // a reader that is gone is no reason to fail
 }
 
-func (r *phoneRecord) paired(server, deviceID string) {
+func (r *jsonLines) paired(server, deviceID string) {
 	r.put("paired", fields{"server": server, "device_id": deviceID})
 }
 
-func (r *phoneRecord) status(s novaclient.Status) {
+func (r *jsonLines) status(s novaclient.Status) {
 	phase := map[novaclient.Phase]string{
 		novaclient.Connecting: "connecting", novaclient.Connected: "connected", novaclient.Waiting: "waiting", novaclient.Over: "over",
 	}[s.Phase]
@@ -53,7 +53,7 @@ func (r *phoneRecord) status(s novaclient.Status) {
 	}
 }
 
-func (r *phoneRecord) message(m nova.Message) {
+func (r *jsonLines) message(m nova.Message) {
 	switch m := m.(type) {
 	case nova.Caption:
 		r.put("caption", fields{
@@ -65,13 +65,13 @@ func (r *phoneRecord) message(m nova.Message) {
 	}
 }
 
-func (r *phoneRecord) input(takes nova.DesktopCapabilities, boxed bool) {
+func (r *jsonLines) input(takes nova.DesktopCapabilities, boxed bool) {
 	r.put("input", fields{
 		"text_input": takes.TextInput, "dictation": takes.Dictation, "input_instance_id": takes.InputInstanceID, "text_box": boxed,
 	})
 }
 
-func (r *phoneRecord) card(c novaclient.Card) {
+func (r *jsonLines) card(c novaclient.Card) {
 	kind, summary := "project", action(c.Proposal.Action)
 	if !c.IsProject() {
 		kind, summary = "approval", c.Approval.Summary
@@ -79,23 +79,23 @@ func (r *phoneRecord) card(c novaclient.Card) {
 	r.put("card", fields{"id": c.ID, "conversation_id": c.ConversationID, "kind": kind, "summary": summary, "busy": c.Busy})
 }
 
-func (r *phoneRecord) removed(c novaclient.Card) { r.put("card_removed", fields{"id": c.ID}) }
+func (r *jsonLines) removed(c novaclient.Card) { r.put("card_removed", fields{"id": c.ID}) }
 
-func (r *phoneRecord) snapshot(now, _ workbench.MobileSnapshot) { r.summary(now) }
+func (r *jsonLines) snapshot(now, _ workbench.MobileSnapshot) { r.summary(now) }
 
 // The parts of a snapshot that a person asks for are all in its summary.
-func (r *phoneRecord) list()  { r.summary(r.desk.snapshot()) }
-func (r *phoneRecord) open()  { r.summary(r.desk.snapshot()) }
-func (r *phoneRecord) todos() { r.summary(r.desk.snapshot()) }
+func (r *jsonLines) list()  { r.summary(r.state.snapshot()) }
+func (r *jsonLines) open()  { r.summary(r.state.snapshot()) }
+func (r *jsonLines) todos() { r.summary(r.state.snapshot()) }
 
 // recordedMessages is how many messages a summary has.
 const recordedMessages = 20
 
-func (r *phoneRecord) summary(s workbench.MobileSnapshot) {
+func (r *jsonLines) summary(s workbench.MobileSnapshot) {
 	threads, messages, todos := []fields{}, []fields{}, []fields{}
 	for _, c := range s.Conversations.Items {
 		threads = append(threads, fields{
-			"number": r.desk.threads.number(c.ID), "id": c.ID, "kind": c.Kind, "title": c.Title, "unread": c.Unread, "generation": c.Generation,
+			"number": r.state.conversations.number(c.ID), "id": c.ID, "kind": c.Kind, "title": c.Title, "unread": c.Unread, "generation": c.Generation,
 		})
 	}
 	said := s.Conversations.Messages
@@ -108,7 +108,7 @@ func (r *phoneRecord) summary(s workbench.MobileSnapshot) {
 	for _, t := range s.Life.Todos {
 		if isOpen(t) {
 			todos = append(todos, fields{
-				"number": r.desk.openTodos.number(t.ID), "id": t.ID, "version": t.Version, "title": t.Title, "status": t.Status,
+				"number": r.state.openTodos.number(t.ID), "id": t.ID, "version": t.Version, "title": t.Title, "status": t.Status,
 			})
 		}
 	}
@@ -118,9 +118,9 @@ func (r *phoneRecord) summary(s workbench.MobileSnapshot) {
 	})
 }
 
-func (r *phoneRecord) help() {
+func (r *jsonLines) help() {
 	var words []string
-	for _, c := range phoneCommands() {
+	for _, c := range commands() {
 		words = append(words, c.word)
 	}
 	r.put("help", fields{"commands": append(words, "/quit")})
@@ -129,7 +129,7 @@ func (r *phoneRecord) help() {
 // noOutcome is the error of a text whose connection ended first.
 const noOutcome = "lost"
 
-func (r *phoneRecord) texted(t nova.InputText, err error) {
+func (r *jsonLines) texted(t nova.InputText, err error) {
 	f := fields{"request_id": t.RequestID, "conversation_id": t.ConversationID, "ok": err == nil}
 	var refused *novaclient.TextRefused
 	var end *novaclient.End
@@ -144,7 +144,7 @@ func (r *phoneRecord) texted(t nova.InputText, err error) {
 	r.put("text", f)
 }
 
-func (r *phoneRecord) dictated(words string, err error) {
+func (r *jsonLines) dictated(words string, err error) {
 	f := fields{"ok": err == nil, "text": words}
 	if err != nil {
 		f["error"] = err.Error()
@@ -152,7 +152,7 @@ func (r *phoneRecord) dictated(words string, err error) {
 	r.put("transcription", f)
 }
 
-func (r *phoneRecord) done(line string, err error) {
+func (r *jsonLines) done(line string, err error) {
 	if err != nil {
 		r.put("error", fields{"line": line, "error": err.Error()})
 		return

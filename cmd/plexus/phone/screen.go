@@ -1,4 +1,4 @@
-package main
+package phone
 
 import (
 	"cmp"
@@ -14,51 +14,51 @@ import (
 	"plexus/domain/text"
 )
 
-// phoneScreen shows what a phone shows, line by line. Nothing from outside
+// screen shows what a phone shows, line by line. Nothing from outside
 // reaches the terminal without being made harmless.
-type phoneScreen struct {
+type screen struct {
 	mu     sync.Mutex
 	w      io.Writer
 	server string
-	desk   *phoneDesk
+	state  *state
 	turn   string // what is being said on the open line: whose turn, "" for none
 	said   string // what of it stands there, as it came
 }
 
 // say prints a line of its own.
-func (s *phoneScreen) say(format string, args ...any) {
+func (s *screen) say(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.line(format, args...)
 }
 
-func (s *phoneScreen) paired(server, deviceID string) {
+func (s *screen) paired(server, deviceID string) {
 	s.say("paired with %s as %q, device %s", text.Printable(server), phoneName, deviceID)
 }
 
 // done says that what was typed has come to nothing. What has been done shows
 // itself.
-func (s *phoneScreen) done(_ string, err error) {
+func (s *screen) done(_ string, err error) {
 	if err != nil {
 		s.say("not done: %s", text.Printable(err.Error()))
 	}
 }
 
 // texted leaves to done what went wrong just now; here it may have been long ago.
-func (s *phoneScreen) texted(t nova.InputText, err error) {
+func (s *screen) texted(t nova.InputText, err error) {
 	var refused *novaclient.TextRefused
 	if errors.As(err, &refused) && refused.Reason == nova.OutcomeUnknown {
 		s.say("it is not known whether the host has this: %s", text.Printable(t.Text))
 	}
 }
 
-func (s *phoneScreen) dictated(words string, err error) {
+func (s *screen) dictated(words string, err error) {
 	if err == nil {
 		s.say("dictated: %s\n    /send sends it", text.Printable(words))
 	}
 }
 
-func (s *phoneScreen) input(takes nova.DesktopCapabilities, boxed bool) {
+func (s *screen) input(takes nova.DesktopCapabilities, boxed bool) {
 	switch {
 	case boxed:
 		s.say("this host takes text and dictation")
@@ -71,20 +71,20 @@ func (s *phoneScreen) input(takes nova.DesktopCapabilities, boxed bool) {
 	}
 }
 
-func (s *phoneScreen) line(format string, args ...any) {
+func (s *screen) line(format string, args ...any) {
 	s.endTurn()
 	_, _ = fmt.Fprintf(s.w, format+"\n", args...) // a terminal that is gone is no reason to fail
 }
 
 // endTurn closes the open line.
-func (s *phoneScreen) endTurn() {
+func (s *screen) endTurn() {
 	if s.turn != "" {
 		_, _ = fmt.Fprintln(s.w)
 	}
 	s.turn, s.said = "", ""
 }
 
-func (s *phoneScreen) status(st novaclient.Status) {
+func (s *screen) status(st novaclient.Status) {
 	switch st.Phase {
 	case novaclient.Connecting:
 		s.say("connecting to %s", text.Printable(s.server))
@@ -95,7 +95,7 @@ func (s *phoneScreen) status(st novaclient.Status) {
 	}
 }
 
-func (s *phoneScreen) message(m nova.Message) {
+func (s *screen) message(m nova.Message) {
 	switch m := m.(type) {
 	case nova.Caption:
 		s.caption(m)
@@ -115,7 +115,7 @@ func (s *phoneScreen) message(m nova.Message) {
 }
 
 // caption adds to the open line what is new in a caption.
-func (s *phoneScreen) caption(c nova.Caption) {
+func (s *screen) caption(c nova.Caption) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if turn := string(c.Role) + " " + c.TurnID; turn != s.turn {
@@ -149,9 +149,9 @@ func speaker(r nova.Role) string {
 }
 
 // elsewhere says which conversation it is, unless it is the selected one.
-func (s *phoneScreen) elsewhere(conversationID string) string {
-	last := s.desk.snapshot()
-	c, ok := thread(last, conversationID)
+func (s *screen) elsewhere(conversationID string) string {
+	last := s.state.snapshot()
+	c, ok := findConversation(last, conversationID)
 	if !ok || conversationID == last.Conversations.SelectedID {
 		return ""
 	}
@@ -173,7 +173,7 @@ func unsaid(said, whole string) string {
 	return " … " + whole
 }
 
-func (s *phoneScreen) card(c novaclient.Card) {
+func (s *screen) card(c novaclient.Card) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := text.Printable(c.ID)
@@ -242,6 +242,6 @@ func commandDetails(d nova.CommandDetail) []string {
 	return lines
 }
 
-func (s *phoneScreen) removed(c novaclient.Card) {
+func (s *screen) removed(c novaclient.Card) {
 	s.say("[%s] is settled or withdrawn", text.Printable(c.ID))
 }

@@ -1,4 +1,4 @@
-package main
+package phone
 
 import (
 	"bufio"
@@ -22,26 +22,26 @@ import (
 	"plexus/domain/secret"
 )
 
-// maxPhoneState bounds the state file, in bytes.
-const maxPhoneState = 4 << 10
+// maxCredentials bounds the state file, in bytes.
+const maxCredentials = 4 << 10
 
-// phoneState is what a paired phone keeps.
-type phoneState struct {
+// credentials is what a paired phone keeps.
+type credentials struct {
 	server   pairing.Server
 	token    pairing.DeviceToken
 	deviceID pairing.DeviceID
 }
 
-// phoneFile is the same in phone.json.
-type phoneFile struct {
+// credentialsFile is the same in phone.json.
+type credentialsFile struct {
 	Version  int    `json:"version"`
 	Server   string `json:"server"`
 	Token    string `json:"token"`
 	DeviceID string `json:"device_id"`
 }
 
-// phoneStatePath is $XDG_STATE_HOME/plexus/phone.json or its place by default.
-func phoneStatePath(getenv func(string) string) (string, error) {
+// credentialsPath is $XDG_STATE_HOME/plexus/phone.json or its place by default.
+func credentialsPath(getenv func(string) string) (string, error) {
 	for _, base := range []string{getenv("XDG_STATE_HOME"), homePath(getenv("HOME"), ".local", "state"), getenv("LOCALAPPDATA")} {
 		if filepath.IsAbs(base) {
 			return filepath.Join(base, "plexus", "phone.json"), nil
@@ -57,44 +57,44 @@ func homePath(home string, parts ...string) string {
 	return filepath.Join(append([]string{home}, parts...)...)
 }
 
-// phonePairing reads the state or, where there is none, redeems the payload: then
+// loadOrPair reads the state or, where there is none, redeems the payload: then
 // isNew.
-func phonePairing(ctx context.Context, env cli.Env, o novaclient.Options, payloadFile, path string, input *bufio.Reader) (state phoneState, isNew bool, err error) {
-	state, err = readPhoneState(path)
+func loadOrPair(ctx context.Context, env cli.Env, o novaclient.Options, payloadFile, path string, input *bufio.Reader) (kept credentials, isNew bool, err error) {
+	kept, err = readCredentials(path)
 	switch {
 	case err == nil:
 		if payloadFile == "-" {
 			_, err = input.ReadString('\n') // not to be taken for something to say
 		}
 		if payloadFile != "" {
-			env.Errorf("This phone is paired with %s already; the invitation is not used. Remove %s to pair anew.\n", state.server.Authority(), path)
+			env.Errorf("This phone is paired with %s already; the invitation is not used. Remove %s to pair anew.\n", kept.server.Authority(), path)
 		}
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}
-		return state, false, err
+		return kept, false, err
 	case !errors.Is(err, fs.ErrNotExist):
-		return phoneState{}, false, err
+		return credentials{}, false, err
 	case payloadFile == "":
-		return phoneState{}, false, cli.Usagef("this phone is not paired yet. Make an invitation with plexus pair and give its text with --payload-file.")
+		return credentials{}, false, cli.Usagef("this phone is not paired yet. Make an invitation with plexus pair and give its text with --payload-file.")
 	}
-	state, err = pairPhone(ctx, env, o, payloadFile, path, input)
-	return state, true, err
+	kept, err = pair(ctx, env, o, payloadFile, path, input)
+	return kept, true, err
 }
 
-func pairPhone(ctx context.Context, env cli.Env, o novaclient.Options, payloadFile, path string, input *bufio.Reader) (phoneState, error) {
+func pair(ctx context.Context, env cli.Env, o novaclient.Options, payloadFile, path string, input *bufio.Reader) (credentials, error) {
 	payload, err := readPayload(payloadFile, input)
 	if err != nil {
-		return phoneState{}, err
+		return credentials{}, err
 	}
 	invitation, err := novaclient.ParsePayload(payload, o.Profile, time.Now())
 	if err != nil {
-		return phoneState{}, fmt.Errorf("reading the invitation: %w", err)
+		return credentials{}, fmt.Errorf("reading the invitation: %w", err)
 	}
 	// Before the invitation is used up: a phone that cannot keep its token is lost.
 	warnings, err := hostfiles.PrivateDir(filepath.Dir(path))
 	if err != nil {
-		return phoneState{}, fmt.Errorf("making room for the phone's state: %w", err)
+		return credentials{}, fmt.Errorf("making room for the phone's state: %w", err)
 	}
 	for _, warning := range warnings {
 		env.Errorf("%s\n", warning)
@@ -102,13 +102,13 @@ func pairPhone(ctx context.Context, env cli.Env, o novaclient.Options, payloadFi
 	o.Server = invitation.Server
 	paired, err := novaclient.Redeem(ctx, o, invitation.Code, phoneName)
 	if err != nil {
-		return phoneState{}, err
+		return credentials{}, err
 	}
-	state := phoneState{invitation.Server, paired.Token, paired.DeviceID}
-	if err := writePhoneState(path, state); err != nil {
-		return phoneState{}, err
+	kept := credentials{invitation.Server, paired.Token, paired.DeviceID}
+	if err := writeCredentials(path, kept); err != nil {
+		return credentials{}, err
 	}
-	return state, nil
+	return kept, nil
 }
 
 // readPayload reads a file, or the first line of the input.
@@ -132,42 +132,42 @@ func readPayload(name string, input *bufio.Reader) ([]byte, error) {
 	return b, nil
 }
 
-// readPhoneState refuses a file that others could have read. fs.ErrNotExist is
+// readCredentials refuses a file that others could have read. fs.ErrNotExist is
 // in the error when there is none.
-func readPhoneState(path string) (phoneState, error) {
+func readCredentials(path string) (credentials, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return phoneState{}, fmt.Errorf("reading the phone's state: %w", err)
+		return credentials{}, fmt.Errorf("reading the phone's state: %w", err)
 	}
 	switch {
-	case !info.Mode().IsRegular() || info.Size() > maxPhoneState:
-		return phoneState{}, fmt.Errorf("reading the phone's state: %s is not a small regular file", path)
+	case !info.Mode().IsRegular() || info.Size() > maxCredentials:
+		return credentials{}, fmt.Errorf("reading the phone's state: %s is not a small regular file", path)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return phoneState{}, fmt.Errorf("reading the phone's state: other accounts can read %s (mode %04o); remove the device on the host and pair again, or run chmod 600 on it if nobody else uses this machine", path, info.Mode().Perm())
+		return credentials{}, fmt.Errorf("reading the phone's state: other accounts can read %s (mode %04o); remove the device on the host and pair again, or run chmod 600 on it if nobody else uses this machine", path, info.Mode().Perm())
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return phoneState{}, fmt.Errorf("reading the phone's state: %w", err)
+		return credentials{}, fmt.Errorf("reading the phone's state: %w", err)
 	}
-	state, ok := parsePhoneState(b)
+	kept, ok := parseCredentials(b)
 	if !ok {
-		return phoneState{}, fmt.Errorf("reading the phone's state: %s is damaged; remove it and pair again", path)
+		return credentials{}, fmt.Errorf("reading the phone's state: %s is damaged; remove it and pair again", path)
 	}
-	return state, nil
+	return kept, nil
 }
 
-func parsePhoneState(b []byte) (phoneState, bool) {
-	var f phoneFile
+func parseCredentials(b []byte) (credentials, bool) {
+	var f credentialsFile
 	if json.Unmarshal(b, &f) != nil || f.Version != 1 || !pairing.WellFormed(f.Token) {
-		return phoneState{}, false
+		return credentials{}, false
 	}
 	server, serverErr := pairing.ParseServer(f.Server)
 	id, idErr := pairing.ParseDeviceID(f.DeviceID)
-	return phoneState{server, pairing.DeviceToken{Text: secret.New(f.Token)}, id}, serverErr == nil && idErr == nil
+	return credentials{server, pairing.DeviceToken{Text: secret.New(f.Token)}, id}, serverErr == nil && idErr == nil
 }
 
-func writePhoneState(path string, s phoneState) error {
-	b, err := json.Marshal(phoneFile{1, s.server.String(), s.token.Reveal(), s.deviceID.String()})
+func writeCredentials(path string, s credentials) error {
+	b, err := json.Marshal(credentialsFile{1, s.server.String(), s.token.Reveal(), s.deviceID.String()})
 	if err == nil {
 		err = hostfiles.WriteFile(path, append(b, '\n'))
 	}

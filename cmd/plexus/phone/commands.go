@@ -1,4 +1,4 @@
-package main
+package phone
 
 import (
 	"context"
@@ -19,23 +19,23 @@ import (
 	"plexus/domain/workbench"
 )
 
-// phoneCommand is one of the words that begin with a slash.
-type phoneCommand struct {
+// command is one of the words that begin with a slash.
+type command struct {
 	word   string
 	params string
 	about  string
 	atOnce bool // it waits for no line before it
-	do     func(ctx context.Context, h *handset, conn *novaclient.Conn, rest string) error
+	do     func(ctx context.Context, p *session, conn *novaclient.Conn, rest string) error
 }
 
-// phoneCommands are all but /quit, in the order of /help.
-func phoneCommands() []phoneCommand {
-	return []phoneCommand{
-		{"/list", "", "the conversations; what is typed goes to the one with the star", false, listThreads},
-		{"/open", "N", "go to conversation N and show its last messages", false, openThread},
-		{"/new", "[TITLE]", "begin a conversation and go to it", false, newThread},
-		{"/clear", "", "forget the messages of this conversation", false, clearThread},
-		{"/read", "", "mark the messages of this conversation as read", false, readThread},
+// commands are all but /quit, in the order of /help.
+func commands() []command {
+	return []command{
+		{"/list", "", "the conversations; what is typed goes to the one with the star", false, listConversations},
+		{"/open", "N", "go to conversation N and show its last messages", false, openConversation},
+		{"/new", "[TITLE]", "begin a conversation and go to it", false, newConversation},
+		{"/clear", "", "forget the messages of this conversation", false, clearConversation},
+		{"/read", "", "mark the messages of this conversation as read", false, markRead},
 		{"/again", "", "ask what became of the last text, without sending it twice", false, askAgain},
 		{"/dictate", "FILE", "let the host write down a WAV file of at most 60 s, 16 kHz, mono, 16 bits", false, dictateFile},
 		{"/send", "", "send what was dictated", false, sendDraft},
@@ -45,35 +45,35 @@ func phoneCommands() []phoneCommand {
 		{"/approve", "ID", "let an executor do what it asks for", true, approveCard},
 		{"/confirm", "ID", "confirm a project", true, confirmCard},
 		{"/decline", "ID", "decline either", true, declineCard},
-		{"/help", "", "this list", true, func(_ context.Context, h *handset, _ *novaclient.Conn, _ string) error {
-			h.view.help()
+		{"/help", "", "this list", true, func(_ context.Context, p *session, _ *novaclient.Conn, _ string) error {
+			p.view.help()
 			return nil
 		}},
 	}
 }
 
-// findPhoneCommand splits a line into its command and the rest.
-func findPhoneCommand(line string) (command phoneCommand, rest string, ok bool) {
+// findCommand splits a line into its command and the rest.
+func findCommand(line string) (c command, rest string, ok bool) {
 	word, rest, _ := strings.Cut(line, " ")
-	for _, c := range phoneCommands() {
+	for _, c := range commands() {
 		if c.word == word {
 			return c, strings.TrimSpace(rest), true
 		}
 	}
-	return phoneCommand{}, "", false
+	return command{}, "", false
 }
 
 // What is wrong with a line.
 var (
-	errPhoneCommand = errors.New("there is no such command; /help lists them")
-	errNoThread     = errors.New("there is no such conversation; /list shows them")
-	errNoTodo       = errors.New("there is no such to-do; /todos shows them")
-	errNothingSaid  = errors.New("there is nothing in this conversation")
-	errNothingSent  = errors.New("nothing has been sent yet")
-	errNoDraft      = errors.New("nothing has been dictated")
-	errNoTitle      = errors.New("say what is to be done: /todo TITLE")
-	errNoFile       = errors.New("name a WAV file: /dictate FILE")
-	errLargeFile    = errors.New("the file is too large for 60 s of speech")
+	errNoCommand      = errors.New("there is no such command; /help lists them")
+	errNoConversation = errors.New("there is no such conversation; /list shows them")
+	errNoTodo         = errors.New("there is no such to-do; /todos shows them")
+	errNothingSaid    = errors.New("there is nothing in this conversation")
+	errNothingSent    = errors.New("nothing has been sent yet")
+	errNoDraft        = errors.New("nothing has been dictated")
+	errNoTitle        = errors.New("say what is to be done: /todo TITLE")
+	errNoFile         = errors.New("name a WAV file: /dictate FILE")
+	errLargeFile      = errors.New("the file is too large for 60 s of speech")
 	// errOtherCard: a card of the other kind has this ID.
 	errOtherCard = errors.New("/confirm is for projects, /approve for executors")
 )
@@ -101,46 +101,46 @@ func order(ctx context.Context, conn *novaclient.Conn, method string, params map
 }
 
 // present is the last snapshot, the first one if need be.
-func (h *handset) present(ctx context.Context, conn *novaclient.Conn) (workbench.MobileSnapshot, error) {
+func (p *session) present(ctx context.Context, conn *novaclient.Conn) (workbench.MobileSnapshot, error) {
 	if !conn.Ready().Personal {
 		return workbench.MobileSnapshot{}, novaclient.ErrNotPersonal
 	}
-	return h.desk.await(ctx, snapshotWithin, isSnapshot)
+	return p.state.await(ctx, snapshotWithin, isSnapshot)
 }
 
-func listThreads(ctx context.Context, h *handset, conn *novaclient.Conn, _ string) error {
-	if _, err := h.present(ctx, conn); err != nil {
+func listConversations(ctx context.Context, p *session, conn *novaclient.Conn, _ string) error {
+	if _, err := p.present(ctx, conn); err != nil {
 		return err
 	}
-	h.view.list()
+	p.view.list()
 	return nil
 }
 
-func openThread(ctx context.Context, h *handset, conn *novaclient.Conn, rest string) error {
-	if _, err := h.present(ctx, conn); err != nil {
+func openConversation(ctx context.Context, p *session, conn *novaclient.Conn, rest string) error {
+	if _, err := p.present(ctx, conn); err != nil {
 		return err
 	}
-	id, ok := h.desk.threads.find(rest)
+	id, ok := p.state.conversations.find(rest)
 	if !ok {
-		return errNoThread
+		return errNoConversation
 	}
 	if err := order(ctx, conn, "conversations.select", map[string]any{"id": id}, nil); err != nil {
 		return err
 	}
-	return h.arrive(ctx, func(s workbench.MobileSnapshot) bool { return s.Conversations.SelectedID == id })
+	return p.arrive(ctx, func(s workbench.MobileSnapshot) bool { return s.Conversations.SelectedID == id })
 }
 
 // arrive shows the selected conversation as soon as it is the right one.
-func (h *handset) arrive(ctx context.Context, right func(workbench.MobileSnapshot) bool) error {
-	if _, err := h.desk.await(ctx, snapshotWithin, right); err != nil {
+func (p *session) arrive(ctx context.Context, right func(workbench.MobileSnapshot) bool) error {
+	if _, err := p.state.await(ctx, snapshotWithin, right); err != nil {
 		return err
 	}
-	h.view.open()
+	p.view.open()
 	return nil
 }
 
-func newThread(ctx context.Context, h *handset, conn *novaclient.Conn, rest string) error {
-	before, err := h.present(ctx, conn)
+func newConversation(ctx context.Context, p *session, conn *novaclient.Conn, rest string) error {
+	before, err := p.present(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -151,38 +151,38 @@ func newThread(ctx context.Context, h *handset, conn *novaclient.Conn, rest stri
 	if err := order(ctx, conn, "conversations.create", params, nil); err != nil {
 		return err
 	}
-	return h.arrive(ctx, func(s workbench.MobileSnapshot) bool {
+	return p.arrive(ctx, func(s workbench.MobileSnapshot) bool {
 		return s.Conversations.SelectedID != before.Conversations.SelectedID
 	})
 }
 
-func clearThread(ctx context.Context, h *handset, conn *novaclient.Conn, _ string) error {
-	s, err := h.present(ctx, conn)
+func clearConversation(ctx context.Context, p *session, conn *novaclient.Conn, _ string) error {
+	s, err := p.present(ctx, conn)
 	if err != nil {
 		return err
 	}
-	here, ok := thread(s, s.Conversations.SelectedID)
+	here, ok := findConversation(s, s.Conversations.SelectedID)
 	if !ok {
-		return errNoThread
+		return errNoConversation
 	}
 	params := map[string]any{"id": here.ID, "expected_generation": here.Generation}
 	if err := order(ctx, conn, "conversations.clear", params, nil); err != nil {
 		return err
 	}
-	h.mu.Lock()
-	if h.last.ConversationID == here.ID {
-		h.last = nova.InputText{} // its answer will not come
+	p.mu.Lock()
+	if p.last.ConversationID == here.ID {
+		p.last = nova.InputText{} // its answer will not come
 	}
-	h.mu.Unlock()
-	_, err = h.desk.await(ctx, snapshotWithin, func(s workbench.MobileSnapshot) bool {
-		now, ok := thread(s, here.ID)
+	p.mu.Unlock()
+	_, err = p.state.await(ctx, snapshotWithin, func(s workbench.MobileSnapshot) bool {
+		now, ok := findConversation(s, here.ID)
 		return !ok || now.Generation > here.Generation
 	})
 	return err
 }
 
-// thread finds a conversation in a snapshot.
-func thread(s workbench.MobileSnapshot, id string) (workbench.ShownConversation, bool) {
+// findConversation finds a conversation in a snapshot.
+func findConversation(s workbench.MobileSnapshot, id string) (workbench.ShownConversation, bool) {
 	i := slices.IndexFunc(s.Conversations.Items, func(c workbench.ShownConversation) bool { return c.ID == id })
 	if i < 0 {
 		return workbench.ShownConversation{}, false
@@ -190,8 +190,8 @@ func thread(s workbench.MobileSnapshot, id string) (workbench.ShownConversation,
 	return s.Conversations.Items[i], true
 }
 
-func readThread(ctx context.Context, h *handset, conn *novaclient.Conn, _ string) error {
-	s, err := h.present(ctx, conn)
+func markRead(ctx context.Context, p *session, conn *novaclient.Conn, _ string) error {
+	s, err := p.present(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -203,21 +203,21 @@ func readThread(ctx context.Context, h *handset, conn *novaclient.Conn, _ string
 	return order(ctx, conn, "conversations.read", map[string]any{"id": last.ConversationID, "through_message_id": last.ID}, nil)
 }
 
-func askAgain(ctx context.Context, h *handset, conn *novaclient.Conn, _ string) error {
-	h.mu.Lock()
-	last := h.last
-	h.mu.Unlock()
+func askAgain(ctx context.Context, p *session, conn *novaclient.Conn, _ string) error {
+	p.mu.Lock()
+	last := p.last
+	p.mu.Unlock()
 	if last.RequestID == "" {
 		return errNothingSent
 	}
-	return h.submit(ctx, conn, last)
+	return p.submit(ctx, conn, last)
 }
 
-func addTodo(ctx context.Context, h *handset, conn *novaclient.Conn, rest string) error {
+func addTodo(ctx context.Context, p *session, conn *novaclient.Conn, rest string) error {
 	if rest == "" {
 		return errNoTitle
 	}
-	if _, err := h.present(ctx, conn); err != nil {
+	if _, err := p.present(ctx, conn); err != nil {
 		return err
 	}
 	var made struct{ ID string }
@@ -225,7 +225,7 @@ func addTodo(ctx context.Context, h *handset, conn *novaclient.Conn, rest string
 	if err := order(ctx, conn, "life.mutate", params, &made); err != nil || made.ID == "" {
 		return err
 	}
-	_, err := h.desk.await(ctx, snapshotWithin, func(s workbench.MobileSnapshot) bool {
+	_, err := p.state.await(ctx, snapshotWithin, func(s workbench.MobileSnapshot) bool {
 		_, ok := todo(s, made.ID)
 		return ok
 	})
@@ -240,20 +240,20 @@ func todo(s workbench.MobileSnapshot, id string) (workbench.ShownTodo, bool) {
 	return s.Life.Todos[i], true
 }
 
-func listTodos(ctx context.Context, h *handset, conn *novaclient.Conn, _ string) error {
-	if _, err := h.present(ctx, conn); err != nil {
+func listTodos(ctx context.Context, p *session, conn *novaclient.Conn, _ string) error {
+	if _, err := p.present(ctx, conn); err != nil {
 		return err
 	}
-	h.view.todos()
+	p.view.todos()
 	return nil
 }
 
-func endTodo(ctx context.Context, h *handset, conn *novaclient.Conn, rest string) error {
-	s, err := h.present(ctx, conn)
+func endTodo(ctx context.Context, p *session, conn *novaclient.Conn, rest string) error {
+	s, err := p.present(ctx, conn)
 	if err != nil {
 		return err
 	}
-	id, _ := h.desk.openTodos.find(rest)
+	id, _ := p.state.openTodos.find(rest)
 	old, ok := todo(s, id)
 	if !ok {
 		return errNoTodo
@@ -262,29 +262,29 @@ func endTodo(ctx context.Context, h *handset, conn *novaclient.Conn, rest string
 	if err := order(ctx, conn, "life.mutate", params, nil); err != nil {
 		return err
 	}
-	_, err = h.desk.await(ctx, snapshotWithin, func(s workbench.MobileSnapshot) bool {
+	_, err = p.state.await(ctx, snapshotWithin, func(s workbench.MobileSnapshot) bool {
 		now, ok := todo(s, id)
 		return !ok || now.Version > old.Version
 	})
 	return err
 }
 
-func dictateFile(ctx context.Context, h *handset, conn *novaclient.Conn, rest string) error {
+func dictateFile(ctx context.Context, p *session, conn *novaclient.Conn, rest string) error {
 	samples, err := readSpeech(rest)
 	if err != nil {
 		return err
 	}
-	id, err := h.selected(ctx, conn)
+	id, err := p.selected(ctx, conn)
 	if err != nil {
 		return err
 	}
 	words, err := conn.Dictate(ctx, id, paced(ctx, samples))
 	if words != "" {
-		h.mu.Lock()
-		h.draft = words
-		h.mu.Unlock()
+		p.mu.Lock()
+		p.draft = words
+		p.mu.Unlock()
 	}
-	h.view.dictated(words, err)
+	p.view.dictated(words, err)
 	return err
 }
 
@@ -341,31 +341,31 @@ func paced(ctx context.Context, samples []byte) iter.Seq[[]byte] {
 	}
 }
 
-func sendDraft(ctx context.Context, h *handset, conn *novaclient.Conn, _ string) error {
-	h.mu.Lock()
-	draft := h.draft
-	h.mu.Unlock()
+func sendDraft(ctx context.Context, p *session, conn *novaclient.Conn, _ string) error {
+	p.mu.Lock()
+	draft := p.draft
+	p.mu.Unlock()
 	if draft == "" {
 		return errNoDraft
 	}
-	if err := h.say(ctx, conn, draft); err != nil {
+	if err := p.say(ctx, conn, draft); err != nil {
 		return err
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.draft = ""
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.draft = ""
 	return nil
 }
 
-func approveCard(ctx context.Context, _ *handset, conn *novaclient.Conn, id string) error {
+func approveCard(ctx context.Context, _ *session, conn *novaclient.Conn, id string) error {
 	return answerCard(ctx, conn, id, nova.Accept, func(c novaclient.Card) bool { return !c.IsProject() })
 }
 
-func confirmCard(ctx context.Context, _ *handset, conn *novaclient.Conn, id string) error {
+func confirmCard(ctx context.Context, _ *session, conn *novaclient.Conn, id string) error {
 	return answerCard(ctx, conn, id, nova.Accept, novaclient.Card.IsProject)
 }
 
-func declineCard(ctx context.Context, _ *handset, conn *novaclient.Conn, id string) error {
+func declineCard(ctx context.Context, _ *session, conn *novaclient.Conn, id string) error {
 	return answerCard(ctx, conn, id, nova.Decline, func(novaclient.Card) bool { return true })
 }
 

@@ -1,4 +1,4 @@
-package main
+package phone
 
 import (
 	"context"
@@ -11,27 +11,27 @@ import (
 	"plexus/domain/workbench"
 )
 
-// phoneDesk is the workbench as its person names it: with numbers in place of
+// state is the workbench as its person names it: with numbers in place of
 // IDs.
-type phoneDesk struct {
-	threads   numbering
-	openTodos numbering
+type state struct {
+	conversations aliases
+	openTodos     aliases
 
 	mu      sync.Mutex
 	last    workbench.MobileSnapshot // zero before the first
 	changed chan struct{}            // closed by the next snapshot
 }
 
-func newPhoneDesk() *phoneDesk { return &phoneDesk{changed: make(chan struct{})} }
+func newState() *state { return &state{changed: make(chan struct{})} }
 
-// numbering gives an ID its number, from 1, when it first appears. The number
+// aliases gives an ID its number, from 1, when it first appears. The number
 // never means anything else while the phone runs.
-type numbering struct {
+type aliases struct {
 	mu  sync.Mutex
 	ids []string
 }
 
-func (n *numbering) number(id string) int {
+func (n *aliases) number(id string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	i := slices.Index(n.ids, id)
@@ -43,7 +43,7 @@ func (n *numbering) number(id string) int {
 }
 
 // find takes a number, or an ID as it is.
-func (n *numbering) find(word string) (id string, ok bool) {
+func (n *aliases) find(word string) (id string, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if i, err := strconv.Atoi(word); err == nil && 0 < i && i <= len(n.ids) {
@@ -53,29 +53,29 @@ func (n *numbering) find(word string) (id string, ok bool) {
 }
 
 // put takes a snapshot and gives the one before it.
-func (d *phoneDesk) put(s workbench.MobileSnapshot) (before workbench.MobileSnapshot) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	before, d.last = d.last, s
+func (st *state) put(s workbench.MobileSnapshot) (before workbench.MobileSnapshot) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	before, st.last = st.last, s
 	for _, c := range s.Conversations.Items {
-		d.threads.number(c.ID)
+		st.conversations.number(c.ID)
 	}
 	for _, t := range s.Life.Todos {
 		if isOpen(t) {
-			d.openTodos.number(t.ID)
+			st.openTodos.number(t.ID)
 		}
 	}
-	close(d.changed)
-	d.changed = make(chan struct{})
+	close(st.changed)
+	st.changed = make(chan struct{})
 	return before
 }
 
 func isOpen(t workbench.ShownTodo) bool { return t.Status != "done" && t.Status != "cancelled" }
 
-func (d *phoneDesk) snapshot() workbench.MobileSnapshot {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.last
+func (st *state) snapshot() workbench.MobileSnapshot {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.last
 }
 
 // snapshotWithin is how long a command waits for a snapshot that shows it done.
@@ -89,14 +89,14 @@ func isSnapshot(s workbench.MobileSnapshot) bool { return s.Type != "" }
 
 // await gives the first snapshot that is good, the present one included. One that
 // came before the time was up counts.
-func (d *phoneDesk) await(ctx context.Context, within time.Duration, good func(workbench.MobileSnapshot) bool) (workbench.MobileSnapshot, error) {
+func (st *state) await(ctx context.Context, within time.Duration, good func(workbench.MobileSnapshot) bool) (workbench.MobileSnapshot, error) {
 	waiting, stop := context.WithTimeoutCause(ctx, within, errNotShown)
 	defer stop()
 	for {
 		over := waiting.Err() != nil
-		d.mu.Lock()
-		s, changed := d.last, d.changed
-		d.mu.Unlock()
+		st.mu.Lock()
+		s, changed := st.last, st.changed
+		st.mu.Unlock()
 		switch {
 		case isSnapshot(s) && good(s):
 			return s, nil

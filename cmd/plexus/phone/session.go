@@ -1,4 +1,4 @@
-package main
+package phone
 
 import (
 	"bufio"
@@ -15,9 +15,9 @@ import (
 	"plexus/domain/workbench"
 )
 
-// phoneView shows what a phone has to tell. Its methods may be called
+// view shows what a phone has to tell. Its methods may be called
 // concurrently.
-type phoneView interface {
+type view interface {
 	paired(server, deviceID string)
 	status(novaclient.Status)
 	message(nova.Message)
@@ -40,10 +40,10 @@ type phoneView interface {
 	done(line string, err error)
 }
 
-// handset is a connected phone: a client, what it shows and what is typed.
-type handset struct {
-	view   phoneView
-	desk   *phoneDesk
+// session is a connected phone: a client, what it shows and what is typed.
+type session struct {
+	view   view
+	state  *state
 	client *novaclient.Client
 	stay   bool // the end of the input does not end the phone
 	work   sync.WaitGroup
@@ -69,72 +69,72 @@ const maxWaiting = 64
 // last text: more than the 120 s of a turn.
 const answeredWithin = 150 * time.Second
 
-func newHandset(w io.Writer, o novaclient.Options, f phoneFlags) *handset {
-	h := &handset{desk: newPhoneDesk(), stay: f.payloadFile == "-", usable: make(chan struct{})}
-	if f.json {
-		h.view = &phoneRecord{w: w, desk: h.desk}
+func newSession(w io.Writer, o novaclient.Options, f Options) *session {
+	p := &session{state: newState(), stay: f.PayloadFile == "-", usable: make(chan struct{})}
+	if f.JSON {
+		p.view = &jsonLines{w: w, state: p.state}
 	} else {
-		h.view = &phoneScreen{w: w, server: o.Server.Authority(), desk: h.desk}
+		p.view = &screen{w: w, server: o.Server.Authority(), state: p.state}
 	}
 	o.Events = novaclient.Events{
-		Status: h.status, Message: h.message, Snapshot: h.snapshot, Card: h.view.card, Removed: h.view.removed,
+		Status: p.status, Message: p.message, Snapshot: p.snapshot, Card: p.view.card, Removed: p.view.removed,
 	}
-	h.client = novaclient.New(o)
-	return h
+	p.client = novaclient.New(o)
+	return p
 }
 
-func (h *handset) status(s novaclient.Status) {
-	if s.Phase == novaclient.Connected && h.patience == nil {
-		h.patience = time.AfterFunc(capabilitiesWithin, h.open)
+func (p *session) status(s novaclient.Status) {
+	if s.Phase == novaclient.Connected && p.patience == nil {
+		p.patience = time.AfterFunc(capabilitiesWithin, p.open)
 	}
-	h.view.status(s)
+	p.view.status(s)
 }
 
-func (h *handset) message(m nova.Message) {
-	h.view.message(m)
+func (p *session) message(m nova.Message) {
+	p.view.message(m)
 	if takes, ok := m.(nova.DesktopCapabilities); ok {
-		conn, err := h.client.Conn()
-		h.view.input(takes, err == nil && conn.ShowsText())
-		h.isAnother(takes.InputInstanceID)
-		h.open()
+		conn, err := p.client.Conn()
+		p.view.input(takes, err == nil && conn.ShowsText())
+		p.isAnother(takes.InputInstanceID)
+		p.open()
 	}
 }
 
 // isAnother tells that a text whose outcome is missing went to a host that is
 // gone: nobody can say any more whether it was taken.
-func (h *handset) isAnother(inputInstanceID string) {
-	h.mu.Lock()
-	last, gone := h.last, h.lost && h.last.InputInstanceID != inputInstanceID
-	h.lost = h.lost && !gone
-	h.mu.Unlock()
+func (p *session) isAnother(inputInstanceID string) {
+	p.mu.Lock()
+	last, gone := p.last, p.lost && p.last.InputInstanceID != inputInstanceID
+	p.lost = p.lost && !gone
+	p.mu.Unlock()
 	if gone {
-		h.view.texted(last, &novaclient.TextRefused{Reason: nova.OutcomeUnknown})
+		p.view.texted(last, &novaclient.TextRefused{Reason: nova.OutcomeUnknown})
 	}
 }
 
-func (h *handset) snapshot(s workbench.MobileSnapshot) { h.view.snapshot(s, h.desk.put(s)) }
+func (p *session) snapshot(s workbench.MobileSnapshot) { p.view.snapshot(s, p.state.put(s)) }
 
-func (h *handset) open() { h.opening.Do(func() { close(h.usable) }) }
+func (p *session) open() { p.opening.Do(func() { close(p.usable) }) }
 
 // run lasts until the person quits, the connection is over for good or ctx ends.
-func (h *handset) run(ctx context.Context, input *bufio.Reader) error {
+func (p *session) run(ctx context.Context, input *bufio.Reader) error {
 	running, quit := context.WithCancel(ctx)
 	defer quit()
 	var err error
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		err = h.client.Run(running)
+		err = p.client.Run(running)
 	}()
 	typed := make(chan string)
 	// It may stay behind in a read of the terminal, which nothing can interrupt.
 	go readLines(running, input, typed)
-	left := h.serve(running, typed, over)
+	left := p.serve(running, typed, over)
 	quit()
 	<-over
-	h.work.Wait()
-	if h.patience != nil {
-		h.patience.Stop()
+	p.work.Wait()
+	if p.patience != nil {
+		p.patience.Stop()
 	}
 	if left {
 		return ctx.Err()
@@ -144,20 +144,20 @@ func (h *handset) run(ctx context.Context, input *bufio.Reader) error {
 
 // serve acts on typed lines. left: the person has quit, or what was typed before
 // the end of the input has been dealt with.
-func (h *handset) serve(ctx context.Context, typed <-chan string, over <-chan struct{}) (left bool) {
+func (p *session) serve(ctx context.Context, typed <-chan string, over <-chan struct{}) (left bool) {
 	waiting, served := make(chan string, maxWaiting), make(chan struct{})
 	finish := sync.OnceFunc(func() { close(waiting) })
 	defer finish()
-	h.work.Go(func() {
+	p.work.Go(func() {
 		defer close(served)
 		for line := range waiting {
 			if ctx.Err() == nil { // quitting drops the lines that have not begun
-				h.try(ctx, line)
+				p.try(ctx, line)
 			}
 		}
-		h.awaitAnswer(ctx)
+		p.awaitAnswer(ctx)
 	})
-	usable, lines := h.usable, (<-chan string)(nil) // lines wait for a connection
+	usable, lines := p.usable, (<-chan string)(nil) // lines wait for a connection
 	for {
 		select {
 		case <-over:
@@ -172,11 +172,11 @@ func (h *handset) serve(ctx context.Context, typed <-chan string, over <-chan st
 				return true
 			case !more:
 				lines = nil
-				if !h.stay {
+				if !p.stay {
 					finish()
 				}
 			default:
-				h.act(ctx, line, waiting)
+				p.act(ctx, line, waiting)
 			}
 		}
 	}
@@ -205,44 +205,44 @@ var errBacklog = errors.New("too many lines wait for the host")
 
 // act does what a line says. Lines wait for each other, but an answer to a card
 // for none: what is done may be what the question is about.
-func (h *handset) act(ctx context.Context, line string, waiting chan<- string) {
-	if command, _, ok := findPhoneCommand(line); ok && command.atOnce {
-		h.work.Go(func() { h.try(ctx, line) })
+func (p *session) act(ctx context.Context, line string, waiting chan<- string) {
+	if c, _, ok := findCommand(line); ok && c.atOnce {
+		p.work.Go(func() { p.try(ctx, line) })
 		return
 	}
 	select {
 	case waiting <- line:
 	default:
-		h.view.done(line, errBacklog)
+		p.view.done(line, errBacklog)
 	}
 }
 
 // try does a line with the connection there is. It tells what became of it,
 // unless it was given up because the phone quits.
-func (h *handset) try(ctx context.Context, line string) {
-	conn, err := h.client.Conn()
+func (p *session) try(ctx context.Context, line string) {
+	conn, err := p.client.Conn()
 	if err == nil {
-		err = h.perform(ctx, conn, line)
+		err = p.perform(ctx, conn, line)
 	}
 	if err == nil || !errors.Is(err, ctx.Err()) {
-		h.view.done(line, err)
+		p.view.done(line, err)
 	}
 }
 
-func (h *handset) perform(ctx context.Context, conn *novaclient.Conn, line string) error {
-	command, rest, ok := findPhoneCommand(line)
+func (p *session) perform(ctx context.Context, conn *novaclient.Conn, line string) error {
+	c, rest, ok := findCommand(line)
 	switch {
 	case ok:
-		return command.do(ctx, h, conn, rest)
+		return c.do(ctx, p, conn, rest)
 	case strings.HasPrefix(line, "/"):
-		return errPhoneCommand
+		return errNoCommand
 	}
-	return h.say(ctx, conn, line)
+	return p.say(ctx, conn, line)
 }
 
 // say sends a text to the selected conversation.
-func (h *handset) say(ctx context.Context, conn *novaclient.Conn, words string) error {
-	id, err := h.selected(ctx, conn)
+func (p *session) say(ctx context.Context, conn *novaclient.Conn, words string) error {
+	id, err := p.selected(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -250,15 +250,15 @@ func (h *handset) say(ctx context.Context, conn *novaclient.Conn, words string) 
 	if err != nil {
 		return err
 	}
-	return h.submit(ctx, conn, text)
+	return p.submit(ctx, conn, text)
 }
 
 // selected is where a text goes, "" to a host without a workbench.
-func (h *handset) selected(ctx context.Context, conn *novaclient.Conn) (string, error) {
+func (p *session) selected(ctx context.Context, conn *novaclient.Conn) (string, error) {
 	if !conn.Ready().Personal {
 		return "", nil
 	}
-	s, err := h.desk.await(ctx, snapshotWithin, isSnapshot)
+	s, err := p.state.await(ctx, snapshotWithin, isSnapshot)
 	return s.Conversations.SelectedID, err
 }
 
@@ -270,16 +270,16 @@ var (
 
 // submit sends a text and waits for its outcome. A text is told of in any case:
 // when the phone quits before its outcome came, it is lost.
-func (h *handset) submit(ctx context.Context, conn *novaclient.Conn, text nova.InputText) error {
-	h.keep(text, true)
+func (p *session) submit(ctx context.Context, conn *novaclient.Conn, text nova.InputText) error {
+	p.keep(text, true)
 	err := conn.SubmitText(ctx, text)
 	if err != nil && errors.Is(err, ctx.Err()) {
 		err = &novaclient.End{Err: novaclient.ErrClosed} // this phone is about to close it
 	}
 	var end *novaclient.End
 	lost := errors.As(err, &end)
-	h.keep(text, lost)
-	h.view.texted(text, err)
+	p.keep(text, lost)
+	p.view.texted(text, err)
 	var refused *novaclient.TextRefused
 	switch {
 	case lost:
@@ -290,22 +290,22 @@ func (h *handset) submit(ctx context.Context, conn *novaclient.Conn, text nova.I
 	return err
 }
 
-func (h *handset) keep(text nova.InputText, lost bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.last, h.lost = text, lost
+func (p *session) keep(text nova.InputText, lost bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last, p.lost = text, lost
 }
 
 // awaitAnswer waits, at the end of the input, for the turn of the last text, as
 // far as the host shows its turns.
-func (h *handset) awaitAnswer(ctx context.Context) {
-	h.mu.Lock()
-	last, lost := h.last, h.lost
-	h.mu.Unlock()
-	if _, ok := h.client.Workbench().Snapshot(); h.stay || !ok || lost || last.RequestID == "" {
+func (p *session) awaitAnswer(ctx context.Context) {
+	p.mu.Lock()
+	last, lost := p.last, p.lost
+	p.mu.Unlock()
+	if _, ok := p.client.Workbench().Snapshot(); p.stay || !ok || lost || last.RequestID == "" {
 		return
 	}
-	_, _ = h.desk.await(ctx, answeredWithin, func(s workbench.MobileSnapshot) bool {
+	_, _ = p.state.await(ctx, answeredWithin, func(s workbench.MobileSnapshot) bool {
 		if s.Conversations.SelectedID != last.ConversationID {
 			return true
 		}
