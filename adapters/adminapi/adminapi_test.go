@@ -74,12 +74,12 @@ type report struct {
 }
 
 // setup serves over an in-memory connection per call.
-func setup(t *testing.T, d *desk, s Shelf, log *slog.Logger) *Client {
+func setup(t *testing.T, d *desk, s PageIndex, log *slog.Logger) *Client {
 	t.Helper()
-	return setupHandler(t, NewHandler(Config{
-		Desk: d, Shelf: s, Phones: phones(t), Log: log, TokenFile: "/t",
+	return setupHandler(t, NewServer(Config{
+		Extensions: d, PageIndex: s, Phones: phones(t), Log: log, TokenFile: "/t",
 		Status: func(context.Context) (any, error) { return report{Version: "v9", Connections: 2}, nil },
-	}))
+	}).Handler)
 }
 
 func setupHandler(t *testing.T, h http.Handler) *Client {
@@ -163,7 +163,7 @@ func TestServer_InnerFailureIsLoggedNotSent(t *testing.T) {
 // Who has left takes his request along: that fails then, and nothing is wrong.
 func TestServer_AFailureOfWhoHasLeftIsNotLogged(t *testing.T) {
 	var log bytes.Buffer
-	h := NewHandler(Config{Desk: &desk{failure: context.Canceled}, Shelf: shelf{}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	h := NewServer(Config{Extensions: &desk{failure: context.Canceled}, PageIndex: shelf{}, Log: slog.New(slog.NewTextHandler(&log, nil))}).Handler
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/extensions", nil))
@@ -173,10 +173,10 @@ func TestServer_AFailureOfWhoHasLeftIsNotLogged(t *testing.T) {
 }
 
 func TestServer_HostileRequests(t *testing.T) {
-	handler := NewHandler(Config{
-		Desk: &desk{}, Shelf: shelf{}, Log: quiet(),
+	handler := NewServer(Config{
+		Extensions: &desk{}, PageIndex: shelf{}, Log: quiet(),
 		Status: func(context.Context) (any, error) { return report{}, nil },
-	})
+	}).Handler
 	for _, tc := range []struct {
 		name, method, target, body string
 		status                     int
@@ -223,14 +223,14 @@ func TestServer_HostileRequests(t *testing.T) {
 
 func TestServer_TooManyAtOnce(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
-	handler := NewHandler(Config{
-		Desk: &desk{}, Log: quiet(),
+	handler := NewServer(Config{
+		Extensions: &desk{}, Log: quiet(),
 		Status: func(context.Context) (any, error) {
 			entered <- struct{}{}
 			<-leave
 			return report{}, nil
 		},
-	})
+	}).Handler
 	get := func() int {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/status", nil))

@@ -49,7 +49,7 @@ func phones(t *testing.T) *devices.Service {
 // setupPhones serves desk at phones.
 func setupPhones(t *testing.T, p Phones, log *slog.Logger) *Client {
 	t.Helper()
-	srv := NewServer(Config{Desk: &desk{}, Shelf: shelf{}, Phones: p, Log: log})
+	srv := NewServer(Config{Extensions: &desk{}, PageIndex: shelf{}, Phones: p, Log: log})
 	ends := make(chan net.Conn)
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(&pipeListener{ends: ends, done: make(chan struct{})}) }()
@@ -233,7 +233,7 @@ func (l lodge) SignInCode() (SignInCode, error) {
 
 func TestSignIn_LinkAndCode(t *testing.T) {
 	handler := func(err error) *Client {
-		return setupHandler(t, NewHandler(Config{Desk: &desk{}, Shelf: shelf{}, Owner: lodge{err}, Log: quiet()}))
+		return setupHandler(t, NewServer(Config{Extensions: &desk{}, PageIndex: shelf{}, SignIn: lodge{err}, Log: quiet()}).Handler)
 	}
 	c := handler(nil)
 	if link, err := c.SignInLink(t.Context()); err != nil || link.File != "/d/sign-in-1.html" {

@@ -1,14 +1,18 @@
 package adminapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
+
+	"github.com/go-chi/chi/v5"
 
 	"plexus/domain/admission"
 	"plexus/domain/pages"
@@ -23,8 +27,8 @@ const (
 	writeLimit     = 30 * time.Second
 )
 
-// Desk is the application as this API uses it: *browsers.Registry.
-type Desk interface {
+// Extensions lets browser extensions in: *browsers.Registry.
+type Extensions interface {
 	Extensions(ctx context.Context) ([]admission.Extension, error)
 	AllowExtension(ctx context.Context, id int64) (admission.Extension, error)
 	RemoveExtension(ctx context.Context, id int64) (admission.Extension, error)
@@ -32,29 +36,29 @@ type Desk interface {
 	RotateToken(ctx context.Context) error
 }
 
-// Shelf is the page index as this API uses it.
-type Shelf interface {
+// PageIndex is the index of pages as its owner sees it.
+type PageIndex interface {
 	Pages(ctx context.Context, limit int) ([]pages.Listing, error)
 	ClearPages(ctx context.Context) (int, error)
 }
 
 // Config wires a server; every field is required.
 type Config struct {
-	Desk      Desk
-	Shelf     Shelf
-	Phones    Phones
-	Owner     Owner
-	Status    func(ctx context.Context) (any, error) // a value that encodes as a JSON object
-	TokenFile string                                 // path
-	Log       *slog.Logger
+	Extensions Extensions
+	PageIndex  PageIndex
+	Phones     Phones
+	SignIn     SignIn
+	Status     func(ctx context.Context) (any, error) // a value that encodes as a JSON object
+	TokenFile  string                                 // path
+	Log        *slog.Logger
 }
 
 // NewServer builds an HTTP server for the admin socket; the caller serves a
 // listener that lets nobody but the owner's account in, and shuts it down.
 func NewServer(cfg Config) *http.Server {
-	s := newServer(cfg)
+	s := &server{Config: cfg, slots: make(chan struct{}, MaxRequests), stopping: make(chan struct{})}
 	web := &http.Server{
-		Handler:        s.handler(),
+		Handler:        s.routes(),
 		ReadTimeout:    readLimit,
 		WriteTimeout:   writeLimit,
 		IdleTimeout:    readLimit,
@@ -65,91 +69,98 @@ func NewServer(cfg Config) *http.Server {
 	return web
 }
 
+type server struct {
+	Config
+	slots    chan struct{} // one per request under way
+	stopping chan struct{} // closed when the server shuts down
+	router   *chi.Mux
+}
+
 // endpoint answers one request with a value to encode, or nil for 204.
 type endpoint func(r *http.Request) (any, error)
 
-type server struct {
-	Config
-	places   chan struct{}
-	stopping chan struct{} // closed when the server shuts down
+func (s *server) routes() http.Handler {
+	r := chi.NewRouter()
+	s.router = r
+	r.Use(s.limitRequests)
+	r.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoSuchPath) })
+	r.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
+		if len(s.methods(r)) == 0 {
+			s.fail(w, r, errNoSuchPath) // chi does not look at the path when it does not know the method
+			return
+		}
+		s.fail(w, r, errMethod)
+	})
+	get := func(path string, e endpoint) { r.Get(path, s.handler(e)) }
+	post := func(path string, e endpoint) { r.Post(path, s.handler(e)) }
+
+	get("/v1/status", func(r *http.Request) (any, error) { return s.Status(r.Context()) })
+	get("/v1/extensions", s.extensions)
+	post("/v1/extensions/{id}/allow", s.allowExtension)
+	post("/v1/extensions/{id}/remove", s.removeExtension)
+	post("/v1/extensions/{id}/forget", s.forgetExtension)
+	get("/v1/devices", s.devices)
+	post("/v1/devices/{id}/revoke", s.revoke)
+	post("/v1/invitations", s.invite)
+	get("/v1/invitations/{id}", s.outcome)
+	post("/v1/invitations/{id}/cancel", s.cancel)
+	post("/v1/signin/link", func(*http.Request) (any, error) { return s.SignIn.SignInLink() })
+	post("/v1/signin/code", func(*http.Request) (any, error) { return s.SignIn.SignInCode() })
+	post("/v1/token/rotate", s.rotateToken)
+	get("/v1/pages", s.pages)
+	post("/v1/pages/clear", s.clearPages)
+	return r
 }
 
-func newServer(cfg Config) *server {
-	return &server{Config: cfg, places: make(chan struct{}, MaxRequests), stopping: make(chan struct{})}
-}
-
-// NewHandler serves the paths of this package.
-func NewHandler(cfg Config) http.Handler { return newServer(cfg).handler() }
-
-func (s *server) handler() http.Handler {
-	mux := http.NewServeMux()
-	for path, methods := range map[string]map[string]endpoint{
-		"/v1/status":                  {http.MethodGet: s.status},
-		"/v1/extensions":              {http.MethodGet: s.extensions},
-		"/v1/extensions/{id}/allow":   {http.MethodPost: s.decide(s.Desk.AllowExtension)},
-		"/v1/extensions/{id}/remove":  {http.MethodPost: s.decide(s.Desk.RemoveExtension)},
-		"/v1/extensions/{id}/forget":  {http.MethodPost: s.forget},
-		"/v1/devices":                 {http.MethodGet: s.devices},
-		"/v1/devices/{id}/revoke":     {http.MethodPost: s.revoke},
-		"/v1/invitations":             {http.MethodPost: s.invite},
-		"/v1/invitations/{id}":        {http.MethodGet: s.outcome},
-		"/v1/invitations/{id}/cancel": {http.MethodPost: s.cancel},
-		"/v1/signin/link":             {http.MethodPost: s.signInLink},
-		"/v1/signin/code":             {http.MethodPost: s.signInCode},
-		"/v1/token/rotate":            {http.MethodPost: s.rotate},
-		"/v1/pages":                   {http.MethodGet: s.pages},
-		"/v1/pages/clear":             {http.MethodPost: s.clear},
-	} {
-		mux.HandleFunc(path, s.answer(methods))
-	}
-	mux.HandleFunc("/", s.answer(nil))
-	return mux
-}
-
-// answer runs the endpoint of the request's method; without any, the path does
-// not exist.
-func (s *server) answer(methods map[string]endpoint) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+// limitRequests bounds the requests under way.
+func (s *server) limitRequests(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
-		value, err := s.run(methods, r)
-		if err != nil {
-			f := faultOf(err)
-			if f.status == http.StatusInternalServerError && r.Context().Err() == nil { // who asked is still there
-				s.Log.Error("a request on the admin socket failed", "route", r.Pattern, "error", err)
-			}
-			for method := range methods {
-				w.Header().Add("Allow", method)
-			}
-			s.send(w, f.status, Fault{Code: f.code, Message: f.message})
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+			next.ServeHTTP(w, r)
+		default:
+			s.fail(w, r, errBusy)
+		}
+	})
+}
+
+// handler runs an endpoint. No request has a body, so one byte of it is one too many.
+func (s *server) handler(run endpoint) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if n, err := io.ReadFull(r.Body, make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) {
+			s.fail(w, r, errBody)
 			return
 		}
-		if value == nil {
+		switch value, err := run(r); {
+		case err != nil:
+			s.fail(w, r, err)
+		case value == nil:
 			w.WriteHeader(http.StatusNoContent)
-			return
+		default:
+			s.send(w, http.StatusOK, value)
 		}
-		s.send(w, http.StatusOK, value)
 	}
 }
 
-func (s *server) run(methods map[string]endpoint, r *http.Request) (any, error) {
-	select {
-	case s.places <- struct{}{}:
-		defer func() { <-s.places }()
-	default:
-		return nil, errBusy
+// fail answers with a Fault, and with the methods that the path has.
+func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	f := faultOf(err)
+	if f.status == http.StatusInternalServerError && r.Context().Err() == nil { // who asked is still there
+		s.Log.Error("a request on the admin socket failed", "route", r.Pattern, "error", err)
 	}
-	if methods == nil {
-		return nil, errNoSuchPath
+	for _, method := range s.methods(r) {
+		w.Header().Add("Allow", method)
 	}
-	run, ok := methods[r.Method]
-	if !ok {
-		return nil, errMethod
-	}
-	// No request has a body, so one byte of it is one too many.
-	if n, err := io.ReadFull(r.Body, make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) {
-		return nil, errBody
-	}
-	return run(r)
+	s.send(w, f.status, Fault{Code: f.code, Message: f.message})
+}
+
+// methods gives those that the path of a request has.
+func (s *server) methods(r *http.Request) []string {
+	return slices.DeleteFunc([]string{http.MethodGet, http.MethodPost}, func(method string) bool {
+		return !s.router.Match(chi.NewRouteContext(), method, cmp.Or(r.URL.RawPath, r.URL.Path, "/"))
+	})
 }
 
 func (s *server) send(w http.ResponseWriter, status int, value any) {
@@ -167,10 +178,8 @@ func (s *server) send(w http.ResponseWriter, status int, value any) {
 	}
 }
 
-func (s *server) status(r *http.Request) (any, error) { return s.Status(r.Context()) }
-
 func (s *server) extensions(r *http.Request) (any, error) {
-	rows, err := s.Desk.Extensions(r.Context())
+	rows, err := s.Extensions.Extensions(r.Context())
 	list := make([]Extension, 0, len(rows))
 	for _, row := range rows {
 		list = append(list, NewExtension(row))
@@ -178,30 +187,37 @@ func (s *server) extensions(r *http.Request) (any, error) {
 	return list, err
 }
 
-func (s *server) decide(change func(context.Context, int64) (admission.Extension, error)) endpoint {
-	return func(r *http.Request) (any, error) {
-		id, err := rowID(r)
-		if err != nil {
-			return nil, err
-		}
-		row, err := change(r.Context(), id)
-		return NewExtension(row), err
-	}
-}
-
-func (s *server) forget(r *http.Request) (any, error) {
+func (s *server) allowExtension(r *http.Request) (any, error) {
 	id, err := rowID(r)
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.Desk.ForgetExtension(r.Context(), id)
+	row, err := s.Extensions.AllowExtension(r.Context(), id)
+	return NewExtension(row), err
 }
 
-func (s *server) rotate(r *http.Request) (any, error) {
-	if err := s.Desk.RotateToken(r.Context()); err != nil {
+func (s *server) removeExtension(r *http.Request) (any, error) {
+	id, err := rowID(r)
+	if err != nil {
 		return nil, err
 	}
-	rows, err := s.Desk.Extensions(r.Context())
+	row, err := s.Extensions.RemoveExtension(r.Context(), id)
+	return NewExtension(row), err
+}
+
+func (s *server) forgetExtension(r *http.Request) (any, error) {
+	id, err := rowID(r)
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.Extensions.ForgetExtension(r.Context(), id)
+}
+
+func (s *server) rotateToken(r *http.Request) (any, error) {
+	if err := s.Extensions.RotateToken(r.Context()); err != nil {
+		return nil, err
+	}
+	rows, err := s.Extensions.Extensions(r.Context())
 	done := Rotated{TokenFile: s.TokenFile, Extensions: []Extension{}}
 	for _, row := range rows {
 		if row.State == admission.ByToken {
@@ -216,7 +232,7 @@ func (s *server) pages(r *http.Request) (any, error) {
 	if err != nil || limit < 1 || limit > MaxPages {
 		return nil, errNumber
 	}
-	rows, err := s.Shelf.Pages(r.Context(), limit)
+	rows, err := s.PageIndex.Pages(r.Context(), limit)
 	list := make([]Page, 0, len(rows))
 	for _, row := range rows {
 		list = append(list, newPage(row))
@@ -224,8 +240,8 @@ func (s *server) pages(r *http.Request) (any, error) {
 	return list, err
 }
 
-func (s *server) clear(r *http.Request) (any, error) {
-	n, err := s.Shelf.ClearPages(r.Context())
+func (s *server) clearPages(r *http.Request) (any, error) {
+	n, err := s.PageIndex.ClearPages(r.Context())
 	return Cleared{Pages: n}, err
 }
 

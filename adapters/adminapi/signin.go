@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Owner lets the owner's browser in to the page.
-type Owner interface {
+// SignIn lets the owner's browser in to the page.
+type SignIn interface {
 	SignInLink() (SignInLink, error)
 	SignInCode() (SignInCode, error)
 }
@@ -25,9 +25,6 @@ type SignInCode struct {
 	Code      string    `json:"code"`
 	ExpiresAt time.Time `json:"expires_at"`
 }
-
-func (s *server) signInLink(*http.Request) (any, error) { return s.Owner.SignInLink() }
-func (s *server) signInCode(*http.Request) (any, error) { return s.Owner.SignInCode() }
 
 // SignInLink asks for a file that signs a browser in.
 func (c *Client) SignInLink(ctx context.Context) (SignInLink, error) {

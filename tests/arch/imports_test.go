@@ -105,7 +105,7 @@ func table() []row {
 		{"adapters/outbound", nil, anything, nil, "how a service is called knows nothing of what it is asked"},
 		{"adapters/localmodel", []string{"domain/...", "ports", "adapters/outbound"}, anything, nil, driven},
 		{"adapters/recognizer", []string{"domain/...", "ports", "adapters/outbound"}, anything, nil, driven},
-		{"adapters/adminapi", []string{"domain/...", "ports"}, anything, []string{"golang.org/x/sys"}, driving},
+		{"adapters/adminapi", []string{"domain/...", "ports"}, anything, []string{router}, driving},
 		{"adapters/hostfiles", []string{"domain/admission", "domain/pairing", "domain/secret", "ports"}, anything, []string{"golang.org/x/sys"},
 			"files, locks and sockets of this machine know the token's type and its port, nothing else of the core"},
 		{"adapters/adminweb", []string{"domain/...", "ports", "web", "adapters/adminweb/signin", "adapters/httpguard"}, anything, []string{templates, router},

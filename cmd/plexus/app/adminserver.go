@@ -38,7 +38,7 @@ func (p *process) adminServers(ctx context.Context) ([]server, error) {
 		return nil, err
 	}
 	admin := adminapi.NewServer(adminapi.Config{
-		Desk: p.nerve, Shelf: p.store.Pages(), Phones: p.devices, Owner: p.signIn, Status: p.report,
+		Extensions: p.nerve, PageIndex: p.store.Pages(), Phones: p.devices, SignIn: p.signIn, Status: p.report,
 		TokenFile: p.source.TokenFile, Log: p.log,
 	})
 	if !p.env.UnixSockets {

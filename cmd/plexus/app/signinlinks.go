@@ -50,7 +50,7 @@ func newSignInLinks(signIn *signin.Issuer, page, dir string, log *slog.Logger) (
 	return &signInLinks{signIn: signIn, page: page, dir: dir, log: log, stop: make(chan struct{})}, nil
 }
 
-// SignInLink implements adminapi.Owner.
+// SignInLink implements adminapi.SignIn.
 func (l *signInLinks) SignInLink() (adminapi.SignInLink, error) {
 	token, err := l.signIn.Link()
 	if err != nil {
@@ -75,7 +75,7 @@ func (l *signInLinks) SignInLink() (adminapi.SignInLink, error) {
 	return adminapi.SignInLink{Page: l.page, File: path}, nil
 }
 
-// SignInCode implements adminapi.Owner.
+// SignInCode implements adminapi.SignIn.
 func (l *signInLinks) SignInCode() (adminapi.SignInCode, error) {
 	token, err := l.signIn.Code()
 	if err != nil {
