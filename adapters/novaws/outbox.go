@@ -107,7 +107,7 @@ func (o *outbox) take(f frame) pushResult {
 	switch {
 	case rule.delivery == latest:
 		return o.replace(rule.lane, f)
-	case f.kind == kindAudio && o.fenced(f), f.kind == kindDetail && o.details.repeat(f.work, f.summary):
+	case f.kind == kindAudio && o.fenced(f), f.kind == kindDetail && slices.Contains(o.details, detail{f.work, f.summary}):
 		return dropped
 	case f.kind == kindPersonalState, f.snapshot, f.turn != "":
 		o.remove(rule.lane, f.replaces)
@@ -192,11 +192,6 @@ func (o *outbox) written(f frame) {
 
 // holdsBody reports whether a personal body has not left yet.
 func (o *outbox) holdsBody() bool { return o.bodies > 0 || o.writing.body() }
-
-// empty reports whether nothing waits.
-func (o *outbox) empty() bool {
-	return !slices.ContainsFunc(o.waiting[:], func(w []frame) bool { return len(w) > 0 })
-}
 
 func (o *outbox) sendable(f frame) bool {
 	n := len(f.buffer.B)
@@ -319,4 +314,25 @@ func (o *outbox) count(f frame, n int) {
 	case frameRules[f.kind].delivery != latest:
 		o.ordinary += n
 	}
+}
+
+// maxDetails is for how many tasks the last detail is remembered.
+const maxDetails = 64
+
+// details remembers what was last told of each task, so that the same is not
+// told again. The least recently told task is forgotten first.
+type details []detail
+
+type detail struct{ work, summary string }
+
+func (d *details) remember(work, summary string) {
+	d.forget(work)
+	if len(*d) == maxDetails {
+		*d = slices.Delete(*d, 0, 1)
+	}
+	*d = append(*d, detail{work, summary})
+}
+
+func (d *details) forget(work string) {
+	*d = slices.DeleteFunc(*d, func(t detail) bool { return t.work == work })
 }

@@ -332,3 +332,8 @@ func (r *outboxRun) write() {
 		r.same("the frame", string(got.buffer.B), string(want.buffer.B))
 	}
 }
+
+// empty reports whether nothing waits.
+func (o *outbox) empty() bool {
+	return !slices.ContainsFunc(o.waiting[:], func(w []frame) bool { return len(w) > 0 })
+}

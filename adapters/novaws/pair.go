@@ -3,6 +3,7 @@ package novaws
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"runtime/debug"
 	"sync/atomic"
@@ -61,12 +62,22 @@ func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger)
 			socket.CloseNow()
 		}
 	}()
-	if !s.enterPairing() {
+	s.mu.Lock()
+	full := s.pairs >= maxPairSockets
+	if !full {
+		s.pairs++
+	}
+	s.mu.Unlock()
+	if full {
 		log.Warn("a pairing socket was cut", "reason", sessions.PairingOverLimit.String())
 		socket.CloseNow()
 		return
 	}
-	defer s.leavePairing()
+	defer func() {
+		s.mu.Lock()
+		s.pairs--
+		s.mu.Unlock()
+	}()
 	limit := time.AfterFunc(pairLimit, socket.CloseNow)
 	defer limit.Stop()
 
@@ -102,7 +113,12 @@ func (s *Server) pairAnswer(ctx context.Context, request []byte, admin bool) nov
 		if err != nil {
 			return nova.PairError{}
 		}
-		return s.administer(ctx, r)
+		answer, err := s.administer(ctx, r)
+		if err != nil {
+			s.config.Log.Warn("a pair-admin request failed", "error", err)
+			return nova.PairError{}
+		}
+		return answer
 	}
 	r, err := nova.DecodePairRedeem(request)
 	if err != nil {
@@ -116,16 +132,7 @@ func (s *Server) pairAnswer(ctx context.Context, request []byte, admin bool) nov
 }
 
 // administer does what the owner of the master token asks for.
-func (s *Server) administer(ctx context.Context, request nova.PairRequest) nova.Message {
-	answer, err := s.administrate(ctx, request)
-	if err != nil {
-		s.config.Log.Warn("a pair-admin request failed", "error", err)
-		return nova.PairError{}
-	}
-	return answer
-}
-
-func (s *Server) administrate(ctx context.Context, request nova.PairRequest) (nova.Message, error) {
+func (s *Server) administer(ctx context.Context, request nova.PairRequest) (nova.Message, error) {
 	invitations := s.deps.Pairing
 	if err := invitations.AuthenticateMaster(ctx, pairing.MasterToken{Text: tokenOf(request)}); err != nil {
 		return nil, err
@@ -193,7 +200,7 @@ func firstText(socket *wsconn.Socket) (request []byte, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	request, err = readAll(body, nil)
+	request, err = io.ReadAll(body) // the socket bounds it
 	if err != nil {
 		return nil, wsconn.FaultOf(err) != wsconn.PeerGone
 	}
@@ -202,20 +209,4 @@ func firstText(socket *wsconn.Socket) (request []byte, ok bool) {
 		return nil, true
 	}
 	return request, true
-}
-
-func (s *Server) enterPairing() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.pairs >= maxPairSockets {
-		return false
-	}
-	s.pairs++
-	return true
-}
-
-func (s *Server) leavePairing() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pairs--
 }

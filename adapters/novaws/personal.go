@@ -88,7 +88,9 @@ func (c *session) detachPersonal() {
 }
 
 // sendSnapshots sends the state after it has changed, until the connection ends.
+// What fails is tried again at the next change, and logged the first time.
 func (c *session) sendSnapshots() {
+	defer c.recoverPanic("snapshot", func() { c.Close(sessions.Internal) })
 	var window <-chan time.Time
 	failing := false
 	for {
@@ -98,27 +100,21 @@ func (c *session) sendSnapshots() {
 		case <-c.out.snapshotSignal:
 		case <-window:
 		}
-		compose, wait := c.out.stateDue(time.Now())
+		due, wait := c.out.snapshotDue(time.Now())
 		window = nil
-		switch {
-		case compose:
-			failing = c.sendSnapshot(failing)
-		case wait > 0:
+		if wait > 0 {
 			window = time.After(wait)
 		}
+		if !due {
+			continue
+		}
+		state, err := c.endpoint.Snapshot(c.ctx)
+		switch {
+		case err == nil:
+			c.Send(state)
+		case c.ctx.Err() == nil && !failing:
+			c.log.Error("the state could not be composed", "error", err)
+		}
+		failing = err != nil
 	}
-}
-
-// sendSnapshot sends the state as it is. What fails is tried again at the next change,
-// and logged the first time.
-func (c *session) sendSnapshot(failing bool) (fails bool) {
-	defer c.recoverPanic("snapshot", func() { c.Close(sessions.Internal) })
-	state, err := c.endpoint.Snapshot(c.ctx)
-	switch {
-	case err == nil:
-		c.Send(state)
-	case c.ctx.Err() == nil && !failing:
-		c.log.Error("the state could not be composed", "error", err)
-	}
-	return err != nil
 }

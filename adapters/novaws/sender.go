@@ -18,7 +18,7 @@ type sender struct {
 	log            *slog.Logger
 	writer         *wsconn.Writer
 	keepAlive      *wsconn.KeepAlive
-	snapshotSignal chan struct{} // to who composes states: stateDue may say something else
+	snapshotSignal chan struct{} // to who composes states: snapshotDue may say something else
 
 	// The Writer's alone.
 	writing frame
@@ -53,8 +53,13 @@ func (s *sender) send(m nova.Message) sessions.CloseReason {
 	switch {
 	case !ok:
 		return sessions.Internal
-	case f.kind.extension() && !s.extended():
-		return 0
+	case f.kind.extension():
+		s.mu.Lock()
+		personal := s.box.personal
+		s.mu.Unlock()
+		if !personal {
+			return 0
+		}
 	}
 	b := wsconn.GetBuffer()
 	text, err := nova.Append(b.B, m)
@@ -98,13 +103,6 @@ func bodyOf(m nova.Message) []byte {
 	return nil
 }
 
-// extended reports whether the client has the personal extension.
-func (s *sender) extended() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.box.personal
-}
-
 // changed notes that the personal state has this revision.
 func (s *sender) changed(revision uint64, now time.Time) {
 	s.mu.Lock()
@@ -113,21 +111,21 @@ func (s *sender) changed(revision uint64, now time.Time) {
 	wsconn.Signal(s.snapshotSignal)
 }
 
-// stateDue reports whether the personal state is to be composed now. Else wait is
+// snapshotDue reports whether the personal state is to be composed now. Else wait is
 // how long until then, or 0 for until the next snapshotSignal: on a slow link nothing is composed
 // while a body is still on its way, here or in a buffer beyond, so that one at most
 // is there and the next is as new as it can be.
-func (s *sender) stateDue(now time.Time) (compose bool, wait time.Duration) {
+func (s *sender) snapshotDue(now time.Time) (due bool, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	due := s.states.Due()
+	at := s.states.Due()
 	switch {
-	case s.ended, due.IsZero(), s.box.holdsBody(), s.unconfirmed > 0:
+	case s.ended, at.IsZero(), s.box.holdsBody(), s.unconfirmed > 0:
 		return false, 0
 	case s.states.Take(now):
 		return true, 0
 	}
-	return false, due.Sub(now)
+	return false, at.Sub(now)
 }
 
 // Next gives the Writer the next frame (wsconn.Queue).

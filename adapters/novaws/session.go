@@ -152,10 +152,16 @@ func (c *session) next(deadline <-chan time.Time) sessions.CloseReason {
 		return c.perform(c.nova.Overflow())
 	}
 	if !c.nova.Busy() {
-		c.finishCurrent()
+		if c.working { // what was worked on does not count as waiting any more
+			c.inbox.Done(c.current)
+			c.current, c.working = message{}, false
+		}
 		if m, ok := c.inbox.Take(); ok {
 			c.current, c.working = m, true
-			return c.perform(c.handle(m))
+			if m.binary {
+				return c.perform(c.nova.Binary(m.body))
+			}
+			return c.perform(c.nova.Text(m.body, time.Now()))
 		}
 	}
 	select {
@@ -169,21 +175,6 @@ func (c *session) next(deadline <-chan time.Time) sessions.CloseReason {
 		return c.perform(c.nova.End(reason))
 	case <-c.stopped:
 		return c.perform(c.nova.End(c.stopWith))
-	}
-}
-
-func (c *session) handle(m message) sessions.Effects {
-	if m.binary {
-		return c.nova.Binary(m.body)
-	}
-	return c.nova.Text(m.body, time.Now())
-}
-
-// finishCurrent takes the message that was worked on off the inbound budget.
-func (c *session) finishCurrent() {
-	if c.working {
-		c.inbox.Done(c.current)
-		c.current, c.working = message{}, false
 	}
 }
 
@@ -284,7 +275,7 @@ func (c *session) readLoop() {
 			c.readEnd <- wsconn.ReadFailed(err)
 			return
 		}
-		b, err := readAll(body, nil)
+		b, err := io.ReadAll(body) // the socket bounds it
 		if err != nil {
 			c.readEnd <- wsconn.ReadFailed(err)
 			return
@@ -296,26 +287,6 @@ func (c *session) readLoop() {
 		}
 		if !c.inbox.Put(message{binary, b}) {
 			return // the loop sees the overflow
-		}
-	}
-}
-
-// readAll reads a message to its end; the socket's limit bounds it.
-func readAll(body io.Reader, dst []byte) ([]byte, error) {
-	if cap(dst) == 0 {
-		dst = make([]byte, 0, 512)
-	}
-	for {
-		if len(dst) == cap(dst) {
-			dst = append(dst, 0)[:len(dst)]
-		}
-		n, err := body.Read(dst[len(dst):cap(dst)])
-		dst = dst[:len(dst)+n]
-		if errors.Is(err, io.EOF) {
-			return dst, nil
-		}
-		if err != nil {
-			return nil, err
 		}
 	}
 }
