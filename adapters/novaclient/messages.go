@@ -27,8 +27,8 @@ func decodeMessage(text []byte, limit int, p Profile) (nova.Message, error) {
 		return nil, &Fault{"a text message cannot be read", err}
 	}
 	isFalse := func(member string) bool {
-		members, err := jsonform.Object(text)
-		return err == nil && string(members[member]) == "false"
+		token, _ := jsonform.Read(text).Token(member)
+		return token == "false"
 	}
 	unusable := false
 	switch m := m.(type) {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"unicode/utf8"
+
+	"plexus/domain/jsonscan"
 )
 
 // Result is one ranked hit of a SearchResult frame.
@@ -54,11 +56,11 @@ func AppendSearchResult(dst []byte, requestID uint64, r SearchResult) (frame []b
 
 func appendResult(dst []byte, r Result) []byte {
 	dst = append(dst, `{"url":`...)
-	dst = appendJSONString(dst, r.URL)
+	dst = jsonscan.AppendString(dst, r.URL)
 	dst = append(dst, `,"title":`...)
-	dst = appendJSONString(dst, r.Title)
+	dst = jsonscan.AppendString(dst, r.Title)
 	dst = append(dst, `,"snippet":`...)
-	dst = appendJSONString(dst, r.Snippet)
+	dst = jsonscan.AppendString(dst, r.Snippet)
 	dst = append(dst, `,"score":`...)
 	score := float64(r.Score)
 	if math.IsNaN(score) || math.IsInf(score, 0) {
@@ -76,7 +78,7 @@ func setPayloadLength(dst []byte, start int) []byte {
 
 // MaxTokenText is the longest text, in bytes, that fits one AiToken frame
 // however it has to be escaped.
-const MaxTokenText = (MaxPayloadSize - len(`{"t":""}`)) / maxEscapedByte
+const MaxTokenText = (MaxPayloadSize - len(`{"t":""}`)) / jsonscan.MaxEscapedByte
 
 // AppendAiToken appends a whole AiToken frame: STREAM, or FINAL for the last of
 // a request. It allocates nothing when dst has room. text is at most
@@ -91,7 +93,7 @@ func AppendAiToken(dst []byte, requestID uint64, text string, final bool) []byte
 	start := len(dst)
 	dst = AppendHeader(dst, Header{Type: AiTokenMsg, Flags: flags, RequestID: requestID})
 	dst = append(dst, `{"t":`...)
-	dst = appendJSONString(dst, text)
+	dst = jsonscan.AppendString(dst, text)
 	return setPayloadLength(append(dst, '}'), start)
 }
 
@@ -117,12 +119,12 @@ func SplitToken(text string, limit int) (head, tail string) {
 }
 
 const (
-	memberResults memberSet = 1 << iota
+	memberResults jsonscan.MemberSet = 1 << iota
 	memberTookMS
 )
 
 const (
-	memberResultURL memberSet = 1 << iota
+	memberResultURL jsonscan.MemberSet = 1 << iota
 	memberResultTitle
 	memberSnippet
 	memberScore
@@ -130,80 +132,80 @@ const (
 	resultMembers = memberResultURL | memberResultTitle | memberSnippet | memberScore
 )
 
-const memberT memberSet = 1
+const memberT jsonscan.MemberSet = 1
 
 // DecodeSearchResult reads the payload of a SearchResult frame, for clients. It
 // is as strict as DecodeSearchQuery; a score must fit a finite 32-bit float and
 // took_ms an int64.
 func DecodeSearchResult(payload []byte) (SearchResult, error) {
-	s := jsonScanner{src: string(payload)}
+	s := jsonscan.Scan(string(payload))
 	r := SearchResult{Results: []Result{}}
-	var seen memberSet
-	for name := range s.members {
+	var seen jsonscan.MemberSet
+	for name := range s.Members {
 		switch name {
 		case "results":
-			seen.mark(&s, memberResults)
-			for range s.elements {
-				r.Results = append(r.Results, s.result())
+			seen.Mark(&s, memberResults)
+			for range s.Elements {
+				r.Results = append(r.Results, readResult(&s))
 			}
 		case "took_ms":
-			seen.mark(&s, memberTookMS)
-			r.TookMS = int64(s.unsigned(math.MaxInt64))
+			seen.Mark(&s, memberTookMS)
+			r.TookMS = int64(s.Unsigned(math.MaxInt64))
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
-	seen.require(&s, memberResults|memberTookMS)
-	s.end()
-	if s.err != nil {
-		return SearchResult{}, fmt.Errorf("decode SearchResult: %w", s.err)
+	seen.Require(&s, memberResults|memberTookMS)
+	s.End()
+	if s.Err() != nil {
+		return SearchResult{}, fmt.Errorf("decode SearchResult: %w", s.Err())
 	}
 	return r, nil
 }
 
-func (s *jsonScanner) result() (r Result) {
-	var seen memberSet
-	for name := range s.members {
+func readResult(s *jsonscan.Scanner) (r Result) {
+	var seen jsonscan.MemberSet
+	for name := range s.Members {
 		switch name {
 		case "url":
-			seen.mark(s, memberResultURL)
-			r.URL = s.text()
+			seen.Mark(s, memberResultURL)
+			r.URL = s.Text()
 		case "title":
-			seen.mark(s, memberResultTitle)
-			r.Title = s.text()
+			seen.Mark(s, memberResultTitle)
+			r.Title = s.Text()
 		case "snippet":
-			seen.mark(s, memberSnippet)
-			r.Snippet = s.text()
+			seen.Mark(s, memberSnippet)
+			r.Snippet = s.Text()
 		case "score":
-			seen.mark(s, memberScore)
-			r.Score = s.float()
+			seen.Mark(s, memberScore)
+			r.Score = s.Float()
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
-	seen.require(s, resultMembers)
+	seen.Require(s, resultMembers)
 	return r
 }
 
 // DecodeAiToken reads the payload of an AiToken frame, for clients. It is as
 // strict as DecodeSearchQuery.
 func DecodeAiToken(payload []byte) (string, error) {
-	s := jsonScanner{src: string(payload)}
+	s := jsonscan.Scan(string(payload))
 	var text string
-	var seen memberSet
-	for name := range s.members {
+	var seen jsonscan.MemberSet
+	for name := range s.Members {
 		switch name {
 		case "t":
-			seen.mark(&s, memberT)
-			text = s.text()
+			seen.Mark(&s, memberT)
+			text = s.Text()
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
-	seen.require(&s, memberT)
-	s.end()
-	if s.err != nil {
-		return "", fmt.Errorf("decode AiToken: %w", s.err)
+	seen.Require(&s, memberT)
+	s.End()
+	if s.Err() != nil {
+		return "", fmt.Errorf("decode AiToken: %w", s.Err())
 	}
 	return text, nil
 }

@@ -3,6 +3,8 @@ package framing
 import (
 	"math"
 	"strconv"
+
+	"plexus/domain/jsonscan"
 )
 
 // SearchQuery is the payload of a SearchQuery frame after both stages of its
@@ -29,7 +31,7 @@ const schemaVersion = 1
 
 // Bits of the known members, one set for each object.
 const (
-	memberV memberSet = 1 << iota
+	memberV jsonscan.MemberSet = 1 << iota
 	memberQuery
 	memberContext
 	memberOpts
@@ -38,14 +40,14 @@ const (
 )
 
 const (
-	memberURL memberSet = 1 << iota
+	memberURL jsonscan.MemberSet = 1 << iota
 	memberTitle
 	memberSelection
 	memberExtract
 )
 
 const (
-	memberSearch memberSet = 1 << iota
+	memberSearch jsonscan.MemberSet = 1 << iota
 	memberMaxResults
 )
 
@@ -57,11 +59,11 @@ const (
 // Unknown members are skipped at every level and need only be JSON. An array in
 // place of an object is refused.
 func DecodeSearchQuery(payload []byte) (SearchQuery, error) {
-	s := jsonScanner{src: string(payload)}
-	w := s.wireQuery()
-	s.end()
-	if s.err != nil {
-		return SearchQuery{}, &QueryError{Kind: QueryJSON, Detail: s.err.Error()}
+	s := jsonscan.Scan(string(payload))
+	w := readWireQuery(&s)
+	s.End()
+	if s.Err() != nil {
+		return SearchQuery{}, &QueryError{Kind: QueryJSON, Detail: s.Err().Error()}
 	}
 	switch {
 	case w.v != schemaVersion:
@@ -83,69 +85,69 @@ type wireQuery struct {
 	maxResults uint32
 }
 
-func (s *jsonScanner) wireQuery() (w wireQuery) {
-	var seen memberSet
-	for name := range s.members {
+func readWireQuery(s *jsonscan.Scanner) (w wireQuery) {
+	var seen jsonscan.MemberSet
+	for name := range s.Members {
 		switch name {
 		case "v":
-			seen.mark(s, memberV)
-			w.v = uint8(s.unsigned(math.MaxUint8))
+			seen.Mark(s, memberV)
+			w.v = uint8(s.Unsigned(math.MaxUint8))
 		case "query":
-			seen.mark(s, memberQuery)
-			w.query = s.text()
+			seen.Mark(s, memberQuery)
+			w.query = s.Text()
 		case "context":
-			seen.mark(s, memberContext)
-			w.context = s.pageContext()
+			seen.Mark(s, memberContext)
+			w.context = readPageContext(s)
 		case "opts":
-			seen.mark(s, memberOpts)
-			w.search, w.maxResults = s.queryOptions()
+			seen.Mark(s, memberOpts)
+			w.search, w.maxResults = readQueryOptions(s)
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
-	seen.require(s, queryMembers)
+	seen.Require(s, queryMembers)
 	return w
 }
 
-func (s *jsonScanner) pageContext() (c PageContext) {
-	var seen memberSet
-	for name := range s.members {
+func readPageContext(s *jsonscan.Scanner) (c PageContext) {
+	var seen jsonscan.MemberSet
+	for name := range s.Members {
 		switch name {
 		case "url":
-			seen.mark(s, memberURL)
-			c.URL = s.text()
+			seen.Mark(s, memberURL)
+			c.URL = s.Text()
 		case "title":
-			seen.mark(s, memberTitle)
-			c.Title = s.text()
+			seen.Mark(s, memberTitle)
+			c.Title = s.Text()
 		case "selection":
-			seen.mark(s, memberSelection)
-			c.Selection = s.textOrNull()
+			seen.Mark(s, memberSelection)
+			c.Selection = s.TextOrNull()
 		case "extract":
-			seen.mark(s, memberExtract)
-			c.Extract = s.textOrNull()
+			seen.Mark(s, memberExtract)
+			c.Extract = s.TextOrNull()
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
-	seen.require(s, memberURL|memberTitle)
+	seen.Require(s, memberURL|memberTitle)
 	return c
 }
 
-func (s *jsonScanner) queryOptions() (search bool, maxResults uint32) {
-	var seen memberSet
-	for name := range s.members {
+func readQueryOptions(s *jsonscan.Scanner) (search bool, maxResults uint32) {
+	var seen jsonscan.MemberSet
+	for name := range s.Members {
 		switch name {
 		case "search":
-			seen.mark(s, memberSearch)
-			search = s.boolean()
+			seen.Mark(s, memberSearch)
+			search = s.Bool()
 		case "max_results":
-			seen.mark(s, memberMaxResults)
-			maxResults = uint32(s.unsigned(math.MaxUint32))
+			seen.Mark(s, memberMaxResults)
+			maxResults = uint32(s.Unsigned(math.MaxUint32))
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
-	seen.require(s, memberSearch|memberMaxResults)
+	seen.Require(s, memberSearch|memberMaxResults)
 	return search, maxResults
 }
 
@@ -155,18 +157,18 @@ func (s *jsonScanner) queryOptions() (search bool, maxResults uint32) {
 // out; invalid UTF-8 becomes U+FFFD.
 func AppendSearchQuery(dst []byte, q SearchQuery) []byte {
 	dst = append(dst, `{"v":1,"query":`...)
-	dst = appendJSONString(dst, q.Query)
+	dst = jsonscan.AppendString(dst, q.Query)
 	dst = append(dst, `,"context":{"url":`...)
-	dst = appendJSONString(dst, q.Context.URL)
+	dst = jsonscan.AppendString(dst, q.Context.URL)
 	dst = append(dst, `,"title":`...)
-	dst = appendJSONString(dst, q.Context.Title)
+	dst = jsonscan.AppendString(dst, q.Context.Title)
 	if q.Context.Selection != "" {
 		dst = append(dst, `,"selection":`...)
-		dst = appendJSONString(dst, q.Context.Selection)
+		dst = jsonscan.AppendString(dst, q.Context.Selection)
 	}
 	if q.Context.Extract != "" {
 		dst = append(dst, `,"extract":`...)
-		dst = appendJSONString(dst, q.Context.Extract)
+		dst = jsonscan.AppendString(dst, q.Context.Extract)
 	}
 	dst = append(dst, `},"opts":{"search":`...)
 	dst = strconv.AppendBool(dst, q.Search)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"plexus/domain/jsonscan"
 	"plexus/domain/nova/jsonform"
 )
 
@@ -61,7 +62,7 @@ func AppendAudioFrame(dst []byte, h AudioHeader, pcm []byte) ([]byte, error) {
 		return dst, fmt.Errorf("nova: write audio frame: %w", err)
 	}
 	out := append(append(dst, audioMagic...), 0, 0)
-	out = jsonform.AppendASCII(append(out, `{"utterance_id":`...), h.UtteranceID)
+	out = jsonscan.AppendASCII(append(out, `{"utterance_id":`...), h.UtteranceID)
 	out = strconv.AppendUint(append(out, `,"generation_epoch":`...), h.Epoch, 10)
 	out = strconv.AppendUint(append(out, `,"sequence":`...), h.Sequence, 10)
 	out = append(out, '}')

@@ -56,7 +56,11 @@ var messageForms = map[string]messageForm{
 // cannot be shown gives the state without it. An error means that the client
 // must drop the connection.
 func DecodeMessage(text []byte) (Message, error) {
-	kind, err := openMessage(text)
+	if len(text) > MaxPersonalText {
+		return nil, fmt.Errorf("nova: read message: %w", ErrTooLong)
+	}
+	f := jsonform.Read(text)
+	kind, err := openMessage(f, len(text))
 	if err != nil {
 		return nil, fmt.Errorf("nova: read message: %w", err)
 	}
@@ -65,13 +69,12 @@ func DecodeMessage(text []byte) (Message, error) {
 		return Unknown{kind}, nil
 	}
 	if form.vital != nil {
-		f := jsonform.Read(text)
 		form.vital(f)
 		if err := f.Err(); err != nil {
 			return nil, fmt.Errorf("nova: read %s: %w", kind, err)
 		}
 	}
-	m, err := form.read(jsonform.Read(text))
+	m, err := form.read(f)
 	switch {
 	case err == nil:
 		if state, ok := m.(PersonalState); ok && state.Frame != nil {
@@ -80,25 +83,21 @@ func DecodeMessage(text []byte) (Message, error) {
 		}
 		return m, nil
 	case form.spoilt != nil:
-		return form.spoilt(jsonform.Read(text)), nil
+		return form.spoilt(f), nil
 	}
 	return Unknown{kind}, nil
 }
 
 // openMessage checks what every text message must keep to, and gives its type.
-func openMessage(text []byte) (kind string, err error) {
-	if len(text) > MaxPersonalText {
-		return "", ErrTooLong
-	}
-	f := jsonform.Read(text)
+func openMessage(f *jsonform.Form, size int) (kind string, err error) {
 	f.Text("type", jsonform.Required, &kind, jsonform.Anything)
-	if f.Err() == nil && len(text) > MaxText && kind != "personal.state" && kind != "personal.result" {
+	if f.Err() == nil && size > MaxText && kind != "personal.state" && kind != "personal.result" {
 		return "", ErrTooLong
 	}
 	// Clients read these four by their spelling, in messages of every type.
 	for _, name := range []string{"generation_epoch", "sequence", "protocol_version", "played_ms"} {
 		token, there := f.Token(name)
-		if _, ok := jsonform.Integer(token); there && !ok && string(token) != "null" {
+		if _, ok := jsonform.Integer(token); there && !ok && token != "null" {
 			f.Fail(name, jsonform.ErrNumber)
 		}
 	}

@@ -2,7 +2,6 @@ package nova
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -10,15 +9,18 @@ import (
 )
 
 // Command is the envelope of every client message after hello. Its payload is
-// an object, and nothing more is known of it until DecodeControl.
+// an object, and nothing more is known of it until Control reads it.
 type Command struct {
-	RequestID    string // 1…128 UTF-16 units
-	ConnectionID string // 1…128 UTF-16 units
-	Payload      json.RawMessage
+	RequestID    string         // 1…128 UTF-16 units
+	ConnectionID string         // 1…128 UTF-16 units
+	payload      *jsonform.Form // of one that was read
+	control      Control        // of one that is to be written
 }
 
-// Fingerprint is the SHA-256 of a normalised control: equal for two payloads
-// that mean the same.
+// Fingerprint is the SHA-256 of a control as AppendCommand writes it: equal for
+// two payloads that mean the same. A control holds what its schema keeps: no
+// unknown members, numbers by value, defaults filled in, params in canonical
+// form.
 type Fingerprint [sha256.Size]byte
 
 // Status is the verdict of a receipt.
@@ -37,16 +39,19 @@ type Receipt struct {
 	Status    Status
 }
 
-// form is the envelope; the payload stays as it is.
 func (c *Command) form(f *jsonform.Form) {
 	f.Kind("client.command")
 	f.Text("request_id", jsonform.Required, &c.RequestID, id128u)
 	f.Text("connection_id", jsonform.Required, &c.ConnectionID, id128u)
-	f.Verbatim("payload", &c.Payload)
+	if f.Reading() {
+		c.payload = f.Part("payload")
+	} else {
+		f.Object("payload", c.control.control().form)
+	}
 }
 
-// DecodeCommand reads a client.command up to its payload, which is only known to
-// be an object. An error is a protocol fault.
+// DecodeCommand reads a client.command up to its payload. An error is a protocol
+// fault.
 func DecodeCommand(text []byte) (Command, error) {
 	if len(text) > MaxText {
 		return Command{}, fmt.Errorf("nova: read client.command: %w", ErrTooLong)
@@ -60,10 +65,29 @@ func DecodeCommand(text []byte) (Command, error) {
 	return c, nil
 }
 
-// controlForm reads one kind of control.
+// Control reads the payload, once. An error is a protocol fault. Two payloads
+// that mean the same give equal controls and equal fingerprints.
+//
+// Every number of the payload must be finite and, if integral, safe, also in
+// members that nobody reads.
+func (c Command) Control() (Control, Fingerprint, error) {
+	control, written, err := decodeControl(c.payload.Echo(make([]byte, 0, 512)))
+	if err != nil {
+		return nil, Fingerprint{}, err
+	}
+	return control, sha256.Sum256(written), nil
+}
+
+// DecodeControl reads a control that came without an envelope, as Control does.
+func DecodeControl(payload []byte) (Control, error) {
+	control, _, err := decodeControl(jsonform.Read(payload))
+	return control, err
+}
+
+// controlForm reads one kind of control, and gives what the form has echoed.
 type controlForm struct {
 	strict bool // unknown members are a fault
-	read   func(*jsonform.Form) (Control, error)
+	read   func(*jsonform.Form) (c Control, written []byte, err error)
 }
 
 // controlForms is the table of everything that a client may ask. What is not
@@ -85,30 +109,22 @@ var controlForms = map[string]controlForm{
 	"personal.command":              {true, readControl[PersonalCommand]},
 }
 
-// DecodeControl reads the payload of a client.command. An error is a protocol
-// fault. Two payloads that mean the same give equal controls.
-//
-// Every number of the payload must be finite and, if integral, safe, also in
-// members that nobody reads.
-func DecodeControl(payload json.RawMessage) (Control, error) {
-	canonical, err := jsonform.Canonical(payload)
-	if err != nil {
-		return nil, fmt.Errorf("nova: read payload: %w", err)
+func decodeControl(f *jsonform.Form) (c Control, written []byte, err error) {
+	if err := jsonform.CheckNumbers(f); err != nil {
+		return nil, nil, fmt.Errorf("nova: read payload: %w", err)
 	}
-	f := jsonform.Read(canonical)
 	kind, _ := f.Peek("type")
 	form, known := controlForms[kind]
 	if !known {
-		return nil, errUnknownControl
+		return nil, nil, errUnknownControl
 	}
 	if form.strict {
 		f.Strict()
 	}
-	c, err := form.read(f)
-	if err != nil {
-		return nil, fmt.Errorf("nova: read %s: %w", kind, err)
+	if c, written, err = form.read(f); err != nil {
+		return nil, nil, fmt.Errorf("nova: read %s: %w", kind, err)
 	}
-	return c, nil
+	return c, written, nil
 }
 
 var errUnknownControl = errors.New("nova: unknown control")
@@ -117,25 +133,23 @@ var errUnknownControl = errors.New("nova: unknown control")
 func readControl[C Control, P interface {
 	*C
 	former
-}](f *jsonform.Form) (Control, error) {
+}](f *jsonform.Form) (Control, []byte, error) {
 	var c C
 	P(&c).form(f)
-	if _, err := f.Done(); err != nil {
-		return nil, err
-	}
-	return c, nil
+	written, err := f.Done()
+	return c, written, err
 }
 
 // readTelemetry never fails: what is wrong with a measurement is counted, and
 // all wrong ones count as one and the same control.
-func readTelemetry(f *jsonform.Form) (Control, error) {
-	if c, err := readControl[Telemetry](f); err == nil {
-		return c, nil
+func readTelemetry(f *jsonform.Form) (Control, []byte, error) {
+	if c, written, err := readControl[Telemetry](f); err == nil {
+		return c, written, nil
 	}
-	return TelemetryRejected{}, nil
+	return TelemetryRejected{}, []byte(TelemetryRejected{}.Kind()), nil
 }
 
-func readDiagnostic(f *jsonform.Form) (Control, error) {
+func readDiagnostic(f *jsonform.Form) (Control, []byte, error) {
 	switch phase, _ := f.Peek("phase"); phase {
 	case "closed":
 		return readControl[DiagnosticClosed](f)
@@ -147,28 +161,7 @@ func readDiagnostic(f *jsonform.Form) (Control, error) {
 
 // AppendCommand appends a client.command that carries c.
 func AppendCommand(dst []byte, requestID, connectionID string, c Control) ([]byte, error) {
-	payload, err := appendControl(nil, c)
-	if err != nil {
-		return dst, err
-	}
-	return seal(dst, "client.command", MaxText, jsonform.Write(dst), &Command{requestID, connectionID, payload})
-}
-
-// Normalise gives the fingerprint of a control that DecodeControl returned.
-//
-// A control holds what its schema keeps: no unknown members, numbers by value,
-// defaults filled in, params in canonical form. Written out, two payloads that
-// mean the same are the same bytes.
-func Normalise(c Control) Fingerprint {
-	text, err := appendControl(nil, c)
-	if err != nil {
-		return Fingerprint{} // a control made by hand, wrongly
-	}
-	return sha256.Sum256(text)
-}
-
-func appendControl(dst []byte, c Control) ([]byte, error) {
-	return seal(dst, c.Kind(), MaxText, jsonform.Write(dst), c.control())
+	return seal(dst, c.Kind(), MaxText, &Command{RequestID: requestID, ConnectionID: connectionID, control: c})
 }
 
 func (Receipt) Type() string      { return "client.command_result" }

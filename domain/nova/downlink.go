@@ -3,6 +3,7 @@ package nova
 import (
 	"unicode/utf8"
 
+	"plexus/domain/jsonscan"
 	"plexus/domain/nova/jsonform"
 )
 
@@ -116,7 +117,7 @@ func Append(dst []byte, m Message) ([]byte, error) {
 	case PersonalResult:
 		return whole.append(dst, MaxPersonalText)
 	}
-	return seal(dst, m.Type(), MaxText, jsonform.Write(dst), m.message())
+	return seal(dst, m.Type(), MaxText, m.message())
 }
 
 func (m *PlaybackClear) form(f *jsonform.Form) {
@@ -164,7 +165,7 @@ func (m Caption) fitted() Caption {
 		m.FullText = full
 		return m
 	}
-	bare, err := seal(nil, m.Type(), MaxText, jsonform.Write(nil), m.message())
+	bare, err := seal(nil, m.Type(), MaxText, m.message())
 	if err == nil {
 		m.FullText = full[:fitting(full, MaxText-len(bare)-len(`,"full_text":""`))]
 	}
@@ -176,7 +177,7 @@ func (m Caption) fitted() Caption {
 func fitting(s string, room int) int {
 	var scratch [16]byte
 	for i, r := range s {
-		room -= len(jsonform.AppendString(scratch[:0], string(r))) - len(`""`)
+		room -= len(jsonscan.AppendString(scratch[:0], string(r))) - len(`""`)
 		if room < 0 {
 			return i
 		}

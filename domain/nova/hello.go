@@ -54,30 +54,26 @@ func DecodeHello(text []byte) (Hello, error) {
 	if err := f.Err(); err != nil {
 		return Hello{}, fmt.Errorf("nova: read hello: %w", err)
 	}
-	h.Personal = offersPersonal(text)
-	h.Fault = h.terms(text)
+	// What else stands in the capabilities, or in their place, is no fault.
+	h.Personal = slices.Contains(jsonform.Strings(f, "capabilities"), "personal")
+	h.Fault = h.readTerms(f)
 	return h, nil
 }
 
-// terms reads what is judged after the token. Each reading starts afresh: one
-// fault must not hide the order of the others.
-func (h *Hello) terms(text []byte) HelloFault {
-	for _, term := range []struct {
-		form  func(*jsonform.Form)
-		fault HelloFault
-	}{
-		{formVersion, HelloVersion},
-		{h.formMedia, HelloMedia},
-		{h.formLanguage, HelloLanguage},
-	} {
-		f := jsonform.Read(text)
-		term.form(f)
-		if f.Err() != nil {
-			h.Media, h.Language = nil, ""
-			return term.fault
-		}
+// readTerms reads what is judged after the token, up to the first fault.
+func (h *Hello) readTerms(f *jsonform.Form) HelloFault {
+	fault := HelloFine
+	if formVersion(f); f.Err() != nil {
+		fault = HelloVersion
+	} else if h.formMedia(f); f.Err() != nil {
+		fault = HelloMedia
+	} else if h.formLanguage(f); f.Err() != nil {
+		fault = HelloLanguage
 	}
-	return HelloFine
+	if fault != HelloFine {
+		h.Media, h.Language = nil, ""
+	}
+	return fault
 }
 
 func formVersion(f *jsonform.Form) {
@@ -100,12 +96,6 @@ func (h *Hello) formLanguage(f *jsonform.Form) {
 	jsonform.Choice(f, "language", jsonform.Omitted, &h.Language, Chinese, English)
 }
 
-// offersPersonal looks for "personal" among the capabilities. Whatever else
-// stands there, or in their place, is no fault.
-func offersPersonal(text []byte) bool {
-	return slices.Contains(jsonform.Read(text).Strings("capabilities"), "personal")
-}
-
 // form writes a hello; DecodeHello reads one in parts.
 func (h *Hello) form(f *jsonform.Form) {
 	f.Kind("hello")
@@ -121,7 +111,7 @@ func (h *Hello) form(f *jsonform.Form) {
 
 // AppendHello appends a hello: what a client sends first.
 func AppendHello(dst []byte, h Hello) ([]byte, error) {
-	return seal(dst, "hello", MaxText, jsonform.Write(dst), &h)
+	return seal(dst, "hello", MaxText, &h)
 }
 
 // Pipeline says how a host makes speech: in one model or in a chain. "" is
@@ -142,8 +132,8 @@ type Input uint8
 // The kinds of input.
 const (
 	NoInput          Input = iota // there is no model
-	TextInput                     // a model, no recogniser
-	TextAndDictation              // a model and a recogniser
+	TextInput                     // a model, no recognizer
+	TextAndDictation              // a model and a recognizer
 )
 
 // Pipeline is cascaded for TextAndDictation, else "".

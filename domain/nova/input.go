@@ -95,10 +95,7 @@ func (c *PersonalCommand) form(f *jsonform.Form) {
 	f.Kind(c.Kind())
 	f.Text("request_id", jsonform.Required, &c.RequestID, id128u)
 	f.Text("method", jsonform.Required, &c.Method, jsonform.Anything)
-	if !f.Has("params") && len(c.Params) == 0 {
-		c.Params = json.RawMessage("{}")
-	}
-	f.Raw("params", jsonform.Omitted, &c.Params)
+	f.Raw("params", &c.Params)
 }
 
 // Admission says what a method may do from a phone.

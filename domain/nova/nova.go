@@ -73,7 +73,8 @@ type former interface{ form(f *jsonform.Form) }
 
 // seal appends what schema says as one object of at most limit bytes. On an
 // error dst comes back as it was.
-func seal(dst []byte, kind string, limit int, f *jsonform.Form, schema former) ([]byte, error) {
+func seal(dst []byte, kind string, limit int, schema former) ([]byte, error) {
+	f := jsonform.Write(dst)
 	schema.form(f)
 	out, err := f.Done()
 	if err == nil && len(out)-len(dst) > limit {

@@ -29,6 +29,22 @@ func TestWritingAudioAllocatesNothing(t *testing.T) {
 	}
 }
 
+func TestReadingAMessageAllocatesLittle(t *testing.T) {
+	for name, limit := range map[string]float64{"hello": 7, "input.text": 8, "personal.command": 8, "playback.done": 7} {
+		t.Run(name, func(t *testing.T) {
+			text, read := []byte(samples[name].text), samples[name].read
+			got := testing.AllocsPerRun(1000, func() {
+				if err := read(text); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if got > limit {
+				t.Errorf("allocates %v times, at most %v", got, limit)
+			}
+		})
+	}
+}
+
 func TestCheckingUplinkAudioAllocatesNothing(t *testing.T) {
 	pcm := make([]byte, 640)
 	if got := testing.AllocsPerRun(1000, func() {

@@ -46,7 +46,9 @@ func fuzzCommand(t *testing.T, text []byte) bool {
 	if err != nil {
 		return false
 	}
-	fuzzControl(t, c.Payload)
+	if again, _, err := c.Control(); err == nil {
+		fuzzWritten(t, again)
+	}
 	return true
 }
 
@@ -58,19 +60,31 @@ func fuzzControl(t *testing.T, payload []byte) bool {
 	if err != nil {
 		return false
 	}
+	fuzzWritten(t, c)
+	return true
+}
+
+// fuzzWritten writes a control and reads it in its envelope.
+func fuzzWritten(t *testing.T, c nova.Control) {
 	envelope, err := nova.AppendCommand(nil, "r", "c", c)
 	if err != nil {
-		return true // it fits, its envelope does not
+		return // it fits, its envelope does not
 	}
 	command, err := nova.DecodeCommand(envelope)
 	if err != nil {
-		t.Fatalf("%q written %q: %v", payload, envelope, err)
+		t.Fatalf("%+v written %q: %v", c, envelope, err)
 	}
-	again, err := nova.DecodeControl(command.Payload)
-	if err != nil || !reflect.DeepEqual(again, c) || nova.Normalise(again) != nova.Normalise(c) {
-		t.Fatalf("%q written %q reads %+v, %v; want %+v", payload, envelope, again, err, c)
+	again, fingerprint, err := command.Control()
+	if err != nil || !reflect.DeepEqual(again, c) {
+		t.Fatalf("written %q reads %+v, %v; want %+v", envelope, again, err, c)
 	}
-	return true
+	spaced, err := nova.DecodeCommand(bytes.Replace(envelope, []byte(`"payload":{`), []byte(`"payload": { `), 1))
+	if err != nil {
+		return // the spaces are too much
+	}
+	if _, same, err := spaced.Control(); err != nil || same != fingerprint {
+		t.Fatalf("%q has two fingerprints, %v", envelope, err)
+	}
 }
 
 // fuzzMessage holds a client against the host. A client takes more than the host

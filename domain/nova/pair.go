@@ -180,7 +180,7 @@ func readStrict(text []byte, schema former) error {
 // AppendPairRequest appends a pairing request: what a client or the owner's tool
 // sends.
 func AppendPairRequest(dst []byte, r PairRequest) ([]byte, error) {
-	return seal(dst, r.Kind(), MaxPairText, jsonform.Write(dst), r.request())
+	return seal(dst, r.Kind(), MaxPairText, r.request())
 }
 
 func (m *PairReady) form(f *jsonform.Form) {

@@ -92,12 +92,12 @@ func (m PersonalState) append(dst []byte, limit int) []byte {
 
 // append appends a result, without its data where it would be longer than limit.
 func (m PersonalResult) append(dst []byte, limit int) ([]byte, error) {
-	out, err := seal(dst, m.Type(), limit, jsonform.Write(dst), &m)
+	out, err := seal(dst, m.Type(), limit, &m)
 	if err == nil || len(m.Data) == 0 {
 		return out, err
 	}
 	m.Data, m.ReloadRequired = nil, true
-	return seal(dst, m.Type(), limit, jsonform.Write(dst), &m)
+	return seal(dst, m.Type(), limit, &m)
 }
 
 // AppendDesktop is Append for the owner's page, where personal frames may have

@@ -1,7 +1,6 @@
 package sessions
 
 import (
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -21,8 +20,9 @@ type Nova struct {
 	ids NovaIDs
 
 	phase    novaPhase
-	helloBy  time.Time // zero once hello is accepted
-	hello    nova.Hello
+	helloBy  time.Time  // zero once hello is accepted
+	hello    nova.Hello // until its token has been checked: it holds the token
+	language nova.Language
 	personal bool // it asked for the personal extension
 	granted  bool // and got it
 	busy     bool
@@ -197,7 +197,8 @@ func (n *Nova) TokenChecked(verdict TokenVerdict) Effects {
 	if !n.answered(checkingToken) {
 		return Effects{}
 	}
-	n.hello.Token = secret.Text{} // not needed any more
+	hello := n.hello
+	n.hello = nova.Hello{}
 	switch verdict {
 	case TokenKnown:
 	case TokenUnknown:
@@ -205,7 +206,7 @@ func (n *Nova) TokenChecked(verdict TokenVerdict) Effects {
 	default:
 		return n.End(Internal)
 	}
-	switch n.hello.Fault {
+	switch hello.Fault {
 	case nova.HelloVersion:
 		return n.End(UnsupportedProtocol)
 	case nova.HelloMedia:
@@ -213,7 +214,7 @@ func (n *Nova) TokenChecked(verdict TokenVerdict) Effects {
 	case nova.HelloLanguage:
 		return n.End(UnsupportedLanguage)
 	}
-	n.personal = n.hello.Personal
+	n.personal, n.language = hello.Personal, hello.Language
 	n.helloBy = time.Time{}
 	return n.call(acquiringSlot, AcquireSlot{})
 }
@@ -227,7 +228,7 @@ func (n *Nova) SlotAcquired(acquired bool, offer Offer) Effects {
 		return n.End(ConcurrentClient)
 	}
 	n.granted = n.personal && offer.Personal
-	e := n.call(admitting, Admission{Language: n.hello.Language, Personal: n.granted})
+	e := n.call(admitting, Admission{Language: n.language, Personal: n.granted})
 	e.Send = []nova.Message{nova.NewReady(n.ids.ServerInstance, n.ids.Connection, offer.Input, n.granted)}
 	if capabilities, ok := nova.NewDesktopCapabilities(offer.Input, n.ids.InputInstance); ok {
 		e.Send = append(e.Send, capabilities)
@@ -259,11 +260,11 @@ func (n *Nova) command(b []byte, now time.Time) Effects {
 	if c.ConnectionID != n.ids.Connection {
 		return receipt(c.RequestID, nova.Stale)
 	}
-	control, err := nova.DecodeControl(json.RawMessage(c.Payload))
+	control, fingerprint, err := c.Control()
 	if err != nil {
 		return n.End(ProtocolFault)
 	}
-	status, known := n.ledger.begin(c.RequestID, nova.Normalise(control))
+	status, known := n.ledger.begin(c.RequestID, fingerprint)
 	if known {
 		return receipt(c.RequestID, status)
 	}

@@ -1,6 +1,10 @@
 package sessions
 
-import "plexus/domain/nova"
+import (
+	"strings"
+
+	"plexus/domain/nova"
+)
 
 // MaxCommands is how many distinct commands one connection may send; after the
 // receipt of the last one it is closed, so that the client begins a new ledger
@@ -32,7 +36,7 @@ func (l *ledger) begin(id string, f nova.Fingerprint) (status nova.Status, known
 	if l.entries == nil {
 		l.entries = make(map[string]ledgerEntry)
 	}
-	l.entries[id] = ledgerEntry{f, nova.Rejected}
+	l.entries[strings.Clone(id)] = ledgerEntry{f, nova.Rejected} // id is a part of a whole message
 	return "", false
 }
 

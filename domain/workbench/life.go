@@ -209,7 +209,7 @@ func formGiven(f *jsonform.Form, name string, v *nova.Optional[string], good jso
 
 // formNullable is a formGiven that may be null, which is "".
 func formNullable(f *jsonform.Form, name string, v *nova.Optional[string], good jsonform.Rule) {
-	if raw, ok := f.Token(name); ok && string(raw) == "null" {
+	if raw, ok := f.Token(name); ok && raw == "null" {
 		v.Set = true
 		f.Null(name)
 		return

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plexus/domain/jsonscan"
 	"plexus/domain/nova/jsonform"
 )
 
@@ -47,7 +48,7 @@ func Fingerprint(method string, params json.RawMessage) string {
 	if canonical, err := jsonform.Canonical(params); err == nil {
 		params = canonical
 	}
-	text := append(jsonform.AppendString([]byte{'['}, method), ',')
+	text := append(jsonscan.AppendString([]byte{'['}, method), ',')
 	return sum(append(append(text, params...), ']'))
 }
 
@@ -57,8 +58,8 @@ func ReceiptKey(caller Caller, method, requestID string) string {
 	if !ClientScoped(method) {
 		return requestID
 	}
-	text := jsonform.AppendString([]byte(`{"client":`), caller.ClientID)
-	text = jsonform.AppendString(append(text, `,"request":`...), requestID)
+	text := jsonscan.AppendString([]byte(`{"client":`), caller.ClientID)
+	text = jsonscan.AppendString(append(text, `,"request":`...), requestID)
 	return sum(append(text, '}'))
 }
 
@@ -110,7 +111,7 @@ var errNoReceipt = errors.New("not a receipt")
 // UnmarshalJSON reads what json.Marshal wrote of a receipt. An error means that
 // it is damaged.
 func (r *Receipt) UnmarshalJSON(body []byte) error {
-	if _, err := jsonform.Object(body); err != nil {
+	if err := jsonform.Read(body).Err(); err != nil {
 		return fmt.Errorf("workbench: read receipt: %w", err)
 	}
 	type bare Receipt // without this method

@@ -2,107 +2,92 @@ package jsonform
 
 import (
 	"encoding/json"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
-)
+	"strings"
 
-// MaxSafe is the largest integer that a double holds without rounding others
-// onto it.
-const MaxSafe = 1<<53 - 1
+	"plexus/domain/jsonscan"
+)
 
 // Canonical rewrites a JSON value so that two values that mean the same become
 // the same bytes: no white space, names in the order of their code points, the
 // last of equal names, numbers by value, the fewest escapes. Every number must
 // be finite and, if integral, at most MaxSafe.
 func Canonical(text []byte) (json.RawMessage, error) {
-	if err := wellFormed(text); err != nil {
+	var d document
+	if err := d.parse(text); err != nil {
 		return nil, err
 	}
-	return appendCanonical(make([]byte, 0, len(text)), text)
+	if !d.safe(0) {
+		return nil, ErrNumber
+	}
+	return d.appendCanonical(make([]byte, 0, len(text)), 0), nil
 }
 
-// appendCanonical trusts wellFormed for grammar and depth.
-func appendCanonical(dst []byte, value json.RawMessage) ([]byte, error) {
-	switch first(value) {
-	case '{':
-		return appendObject(dst, value)
-	case '[':
-		return appendArray(dst, value)
+// CheckNumbers is ErrNumber if any number in the object that is read, also one
+// that no schema asks for, is not finite or is integral and above MaxSafe; or the
+// first problem so far.
+func CheckNumbers(f *Form) error {
+	if f.err == nil && !f.in.safe(f.at) {
+		return ErrNumber
+	}
+	return f.err
+}
+
+// safe reports whether the numbers at i and below may stand on the wire.
+func (d *document) safe(i int32) bool {
+	return !slices.ContainsFunc(d.nodes[i:d.nodes[i].next], func(n node) bool { return math.IsNaN(n.number) })
+}
+
+// appendCanonical appends the value at i, whose numbers are safe.
+func (d *document) appendCanonical(dst []byte, i int32) []byte {
+	switch n := &d.nodes[i]; n.kind {
+	case 0:
+		return AppendNumber(dst, n.number)
 	case '"':
-		var s string
-		if json.Unmarshal(value, &s) != nil {
-			return dst, ErrSyntax
+		s, _ := d.str(i)
+		return jsonscan.AppendString(dst, s)
+	case '[':
+		dst = append(dst, '[')
+		for at := range d.children(i) {
+			if at > i+1 {
+				dst = append(dst, ',')
+			}
+			dst = d.appendCanonical(dst, at)
 		}
-		return AppendString(dst, s), nil
-	case 't', 'f', 'n':
-		var literal any
-		if json.Unmarshal(value, &literal) != nil {
-			return dst, ErrSyntax
+		return append(dst, ']')
+	case '{':
+		members := slices.Collect(d.children(i))
+		slices.SortStableFunc(members, func(a, b int32) int { return strings.Compare(d.nameOf(a), d.nameOf(b)) })
+		dst = append(dst, '{')
+		for k, at := range members {
+			name := d.nameOf(at)
+			if k+1 < len(members) && d.nameOf(members[k+1]) == name {
+				continue // the last of equal names counts
+			}
+			if dst[len(dst)-1] != '{' {
+				dst = append(dst, ',')
+			}
+			dst = d.appendCanonical(append(jsonscan.AppendString(dst, name), ':'), at)
 		}
-		if literal == nil {
-			return append(dst, "null"...), nil
-		}
-		return strconv.AppendBool(dst, literal == true), nil
+		return append(dst, '}')
 	}
-	f, err := number(value)
-	if err != nil {
-		return dst, err
-	}
-	return AppendNumber(dst, f), nil
+	return append(dst, d.written(i)...)
 }
 
-func appendObject(dst []byte, value json.RawMessage) ([]byte, error) {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(value, &members) != nil {
-		return dst, ErrSyntax
-	}
-	dst = append(dst, '{')
-	for i, name := range slices.Sorted(maps.Keys(members)) {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(AppendString(dst, name), ':')
-		var err error
-		if dst, err = appendCanonical(dst, members[name]); err != nil {
-			return dst, err
-		}
-	}
-	return append(dst, '}'), nil
-}
+// smallest is where plain decimals would begin to grow long.
+const smallest = 1e-6
 
-func appendArray(dst []byte, value json.RawMessage) ([]byte, error) {
-	var items []json.RawMessage
-	if json.Unmarshal(value, &items) != nil {
-		return dst, ErrSyntax
+// AppendNumber appends f with the fewest digits that give f back. The spelling
+// depends on the value alone: 12, 12.0 and 1.2e1 come out the same, and so do 0
+// and -0.
+func AppendNumber(dst []byte, f float64) []byte {
+	if f == 0 {
+		return append(dst, '0')
 	}
-	dst = append(dst, '[')
-	for i, item := range items {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		var err error
-		if dst, err = appendCanonical(dst, item); err != nil {
-			return dst, err
-		}
+	if math.Abs(f) < smallest {
+		return strconv.AppendFloat(dst, f, 'e', -1, 64)
 	}
-	return append(dst, ']'), nil
+	return strconv.AppendFloat(dst, f, 'f', -1, 64)
 }
-
-// number reads a token by its value: finite, and safe if it is integral.
-func number(token []byte) (float64, error) {
-	c := first(token)
-	if c != '-' && (c < '0' || c > '9') {
-		return 0, ErrType
-	}
-	f, err := strconv.ParseFloat(string(token), 64)
-	if err != nil || !isNumber(f) {
-		return 0, ErrNumber
-	}
-	return f, nil
-}
-
-// isNumber reports whether f may stand on the wire. From 2^53 up every double
-// is integral.
-func isNumber(f float64) bool { return math.Abs(f) <= MaxSafe && !math.IsNaN(f) }

@@ -1,11 +1,13 @@
 package jsonform
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"unicode/utf8"
+
+	"plexus/domain/jsonscan"
 )
 
 // Optional is a value that may be absent, or null where a schema says so.
@@ -28,25 +30,41 @@ const (
 // and later calls do nothing. A method that reads sets what its pointer points
 // to; one that writes only looks at it.
 type Form struct {
-	in     map[string]json.RawMessage // nil when writing
-	taken  int                        // members of in that the schema asked for
-	strict bool                       // unknown members are a problem
-	out    []byte
-	open   int // length of out before the first member
+	in     *document // nil when writing
+	at     int32     // the object that is read
+	strict bool      // unknown members are a problem
+	out    []byte    // nil when only reading
+	open   int       // length of out before the first member
 	ascii  bool
 	err    error
 }
 
-// Read starts to read text, one JSON object.
+// Read starts to read text, one JSON object. Strings that are read are parts of
+// one copy of text: whoever keeps a short one for long clones it.
 func Read(text []byte) *Form {
-	in, err := Object(text)
-	return &Form{in: in, err: err}
+	var root struct {
+		Form
+		document
+	}
+	root.in, root.err = &root.document, root.parse(text)
+	if root.err == nil && root.nodes[0].kind != '{' {
+		root.err = ErrType
+	}
+	if root.err != nil {
+		root.at = -1
+	}
+	return &root.Form
 }
 
 // Write starts to append an object to dst.
-func Write(dst []byte) *Form {
-	dst = append(dst, '{')
-	return &Form{out: dst, open: len(dst)}
+func Write(dst []byte) *Form { return new(Form).Echo(dst) }
+
+// Echo makes a form append, while it reads, what its schema would write of the
+// values: the same bytes for two objects that mean the same to the schema.
+func (f *Form) Echo(dst []byte) *Form {
+	f.out = append(dst, '{')
+	f.open = len(f.out)
+	return f
 }
 
 // Strict makes members that the schema does not name a problem, here and in
@@ -63,13 +81,10 @@ func (f *Form) ASCII() *Form {
 }
 
 // Reading reports the direction.
-func (f *Form) Reading() bool { return f.out == nil }
+func (f *Form) Reading() bool { return f.in != nil }
 
 // Has reports whether the object that is read has a member.
-func (f *Form) Has(name string) bool {
-	_, ok := f.in[name]
-	return ok
-}
+func (f *Form) Has(name string) bool { return f.find(name, false) >= 0 }
 
 // Err is the first problem so far.
 func (f *Form) Err() error { return f.err }
@@ -88,50 +103,72 @@ func (f *Form) Want(name string, ok bool) {
 	}
 }
 
-// Done ends the object. It returns what was appended to, or the first problem.
+// Done ends the object. It returns what was appended to, nil if nothing was, or
+// the first problem.
 func (f *Form) Done() ([]byte, error) {
-	switch {
-	case f.err != nil:
+	if f.err != nil {
 		return nil, f.err
-	case !f.Reading():
-		return append(f.out, '}'), nil
-	case f.strict && f.taken != len(f.in):
-		return nil, ErrUnknown
 	}
-	return nil, nil
+	if f.Reading() && f.strict {
+		for i := range f.in.children(f.at) {
+			if !f.in.nodes[i].asked {
+				return nil, ErrUnknown
+			}
+		}
+	}
+	if f.out == nil {
+		return nil, nil
+	}
+	return append(f.out, '}'), nil
+}
+
+// find gives the last member of a name in the object that is read, -1 if there
+// is none. With ask, Strict takes the name for known.
+func (f *Form) find(name string, ask bool) int32 {
+	found := int32(-1)
+	if !f.Reading() {
+		return found
+	}
+	for i := range f.in.children(f.at) {
+		if f.in.nameOf(i) == name {
+			f.in.nodes[i].asked = f.in.nodes[i].asked || ask
+			found = i
+		}
+	}
+	return found
 }
 
 // begin starts member name. When writing, set says whether there is a value; ok
-// says whether the value follows. When reading, raw is the value if ok.
-func (f *Form) begin(name string, need Need, set bool) (raw json.RawMessage, ok bool) {
-	switch {
-	case f.err != nil:
-		return nil, false
-	case !f.Reading():
-		return nil, f.beginWrite(name, need, set || need == Required)
+// says whether the value follows. When reading, at is the value if ok.
+func (f *Form) begin(name string, need Need, set bool) (at int32, ok bool) {
+	if f.err != nil {
+		return -1, false
 	}
-	raw, ok = f.in[name]
-	switch {
-	case !ok && need != Omitted:
-		f.Fail(name, ErrMissing)
-	case ok:
-		f.taken++
+	ok = set || need == Required
+	if f.Reading() {
+		at = f.find(name, true)
+		if at < 0 && need != Omitted {
+			f.Fail(name, ErrMissing)
+			return -1, false
+		}
+		ok = at >= 0 && (need != Null || f.in.nodes[at].kind != 'n')
 	}
-	return raw, ok && (need != Null || !bytes.Equal(raw, []byte("null")))
+	if f.out != nil && (ok || need != Omitted) {
+		if writeName(f, name); !ok {
+			f.out = append(f.out, "null"...)
+		}
+	}
+	return at, ok
 }
 
-func (f *Form) beginWrite(name string, need Need, set bool) bool {
-	if !set && need == Omitted {
-		return false
-	}
-	if len(f.out) > f.open {
+func writeName(f *Form, name string) {
+	switch {
+	case f.out == nil:
+		return
+	case len(f.out) > f.open:
 		f.out = append(f.out, ',')
 	}
 	f.out = append(append(append(f.out, '"'), name...), '"', ':')
-	if !set {
-		f.out = append(f.out, "null"...)
-	}
-	return set
 }
 
 // Kind is the member "type", always value.
@@ -142,45 +179,54 @@ func (f *Form) Kind(value string) {
 
 // Text is a string under a rule. "" stands for a missing value.
 func (f *Form) Text(name string, need Need, v *string, good Rule) {
-	raw, ok := f.begin(name, need, *v != "")
+	at, ok := f.begin(name, need, *v != "")
 	if !ok {
 		return
 	}
 	if f.Reading() {
-		*v = f.text(name, raw)
+		*v = readText(f, name, at)
+	} else {
+		f.Want(name, utf8.ValidString(*v))
 	}
 	if f.err == nil {
-		f.Want(name, utf8.ValidString(*v) && good(*v))
+		f.Want(name, good(*v))
 	}
-	f.writeText(*v)
+	writeText(f, *v)
 }
 
-func (f *Form) text(name string, raw json.RawMessage) (s string) {
-	if first(raw) != '"' || json.Unmarshal(raw, &s) != nil {
+// readText gives the string at a member or in an array, "" with a problem.
+func readText(f *Form, name string, at int32) string {
+	s, ok := f.in.str(at)
+	if !ok {
 		f.Fail(name, ErrType)
 	}
 	return s
 }
 
-func (f *Form) writeText(s string) {
-	if !f.Reading() {
-		f.out = appendString(f.out, s, f.ascii)
+func writeText(f *Form, s string) {
+	switch {
+	case f.out == nil:
+	case f.ascii:
+		f.out = jsonscan.AppendASCII(f.out, s)
+	default:
+		f.out = jsonscan.AppendString(f.out, s)
 	}
 }
 
 // Bool is true or false.
 func (f *Form) Bool(name string, v *bool) {
-	raw, ok := f.begin(name, Required, true)
-	switch {
-	case !ok:
-	case !f.Reading():
+	at, ok := f.begin(name, Required, true)
+	if !ok {
+		return
+	}
+	if f.Reading() {
+		kind := f.in.nodes[at].kind
+		if *v = kind == 't'; !*v && kind != 'f' {
+			f.Fail(name, ErrType)
+		}
+	}
+	if f.out != nil {
 		f.out = strconv.AppendBool(f.out, *v)
-	case string(raw) == "true":
-		*v = true
-	case string(raw) == "false":
-		*v = false
-	default:
-		f.Fail(name, ErrType)
 	}
 }
 
@@ -193,17 +239,17 @@ func (f *Form) Uint(name string, v *uint64, low, high uint64) {
 
 // OptionalUint is a Uint that may be missing.
 func (f *Form) OptionalUint(name string, need Need, v *Optional[uint64], low, high uint64) {
-	raw, ok := f.begin(name, need, v.Set)
+	at, ok := f.begin(name, need, v.Set)
 	if !ok {
 		return
 	}
 	if f.Reading() {
-		n := f.number(name, raw)
+		n := readNumber(f, name, at)
 		v.Value, v.Set = uint64(max(n, 0)), true
 		f.Want(name, float64(v.Value) == n)
 	}
 	f.Want(name, low <= v.Value && v.Value <= high)
-	if !f.Reading() {
+	if f.out != nil {
 		f.out = strconv.AppendUint(f.out, v.Value, 10)
 	}
 }
@@ -217,74 +263,75 @@ func (f *Form) Number(name string, v *float64, low, high float64) {
 
 // OptionalNumber is a Number that may be missing.
 func (f *Form) OptionalNumber(name string, need Need, v *Optional[float64], low, high float64) {
-	raw, ok := f.begin(name, need, v.Set)
+	at, ok := f.begin(name, need, v.Set)
 	if !ok {
 		return
 	}
 	if f.Reading() {
-		v.Value, v.Set = f.number(name, raw), true
+		v.Value, v.Set = readNumber(f, name, at), true
 	}
 	f.Want(name, isNumber(v.Value) && low <= v.Value && v.Value <= high)
-	if !f.Reading() {
+	if f.out != nil {
 		f.out = AppendNumber(f.out, v.Value)
 	}
 }
 
-func (f *Form) number(name string, raw json.RawMessage) float64 {
-	n, err := number(raw)
-	if err != nil && f.err == nil {
-		f.err = fmt.Errorf("%s: %w", name, err)
+// readNumber gives the number at a member, 0 with a problem.
+func readNumber(f *Form, name string, at int32) float64 {
+	switch n := &f.in.nodes[at]; {
+	case n.kind != 0:
+		f.Fail(name, ErrType)
+	case math.IsNaN(n.number):
+		f.Fail(name, ErrNumber)
+	default:
+		return n.number
 	}
-	return n
-}
-
-// Peek gives the string under name in the object that is read, without taking it.
-func (f *Form) Peek(name string) (s string, ok bool) {
-	raw := f.in[name]
-	ok = first(raw) == '"' && json.Unmarshal(raw, &s) == nil
-	return s, ok
-}
-
-// Strings gives the strings of the array under name, without taking it. Whatever
-// else stands in it or in its place is passed over.
-func (f *Form) Strings(name string) []string {
-	var items []any
-	if json.Unmarshal(f.in[name], &items) != nil {
-		return nil
-	}
-	var found []string
-	for _, item := range items {
-		if s, ok := item.(string); ok {
-			found = append(found, s)
-		}
-	}
-	return found
-}
-
-// Token gives the value under name as it is written, without taking it.
-func (f *Form) Token(name string) (json.RawMessage, bool) {
-	raw, ok := f.in[name]
-	return raw, ok
-}
-
-// Integer reads a token that is written as an integer from 0 to MaxSafe and in
-// no other way: not 1.0, 1e0 or -0.
-func Integer(token []byte) (uint64, bool) {
-	if len(token) == 0 || len(token) > 1 && token[0] == '0' {
-		return 0, false
-	}
-	for _, c := range token {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-	}
-	n, err := strconv.ParseUint(string(token), 10, 64)
-	return n, err == nil && n <= MaxSafe
+	return 0
 }
 
 // Null is a member that is null.
 func (f *Form) Null(name string) {
 	if _, ok := f.begin(name, Null, false); ok {
 		f.Fail(name, ErrType)
+	}
+}
+
+// Peek gives the string under name in the object that is read, without taking it.
+func (f *Form) Peek(name string) (s string, ok bool) {
+	return f.in.str(f.find(name, false))
+}
+
+// Token gives the value under name as it is written, without taking it.
+func (f *Form) Token(name string) (token string, ok bool) {
+	at := f.find(name, false)
+	return f.in.written(at), at >= 0
+}
+
+// Integer reads a token that is written as an integer from 0 to MaxSafe and in
+// no other way: not 1.0, 1e0 or -0.
+func Integer(token string) (uint64, bool) {
+	if len(token) == 0 || len(token) > 1 && token[0] == '0' {
+		return 0, false
+	}
+	for _, c := range []byte(token) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+	}
+	n, err := strconv.ParseUint(token, 10, 64)
+	return n, err == nil && n <= MaxSafe
+}
+
+// Value is any value that may be absent, kept as it is written.
+func (f *Form) Value(name string, v *json.RawMessage) {
+	at, ok := f.begin(name, Omitted, len(*v) > 0)
+	if !ok {
+		return
+	}
+	if f.Reading() {
+		*v = json.RawMessage(f.in.written(at))
+	}
+	if f.out != nil {
+		f.out = append(f.out, *v...)
 	}
 }

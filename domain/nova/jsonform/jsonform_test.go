@@ -34,7 +34,7 @@ func TestWhatIsNoObject(t *testing.T) {
 		`{"a":"\ud83c`:                jsonform.ErrSurrogate,
 		"{\"a\":\"\xff\"}":            jsonform.ErrUTF8,
 	} {
-		if _, err := jsonform.Object([]byte(text)); !errors.Is(err, want) {
+		if _, err := jsonform.Read([]byte(text)).Done(); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", text, err, want)
 		}
 	}
@@ -122,7 +122,7 @@ func TestIntegerTokens(t *testing.T) {
 		"": false, "00": false, "01": false, "-0": false, "+1": false, "1.0": false, "1e0": false, " 1": false, "٣": false,
 		"9007199254740992": false, "99999999999999999999": false, "null": false, `"1"`: false,
 	} {
-		if _, ok := jsonform.Integer([]byte(token)); ok != want {
+		if _, ok := jsonform.Integer(token); ok != want {
 			t.Errorf("%q: %v", token, ok)
 		}
 	}

@@ -11,123 +11,141 @@ func Choice[S ~string](f *Form, name string, need Need, v *S, choices ...S) {
 	s := string(*v)
 	f.Text(name, need, &s, func(s string) bool { return slices.Contains(choices, S(s)) })
 	*v = S(s)
+	if i := slices.Index(choices, *v); i >= 0 {
+		*v = choices[i] // which is no part of the text that was read
+	}
 }
 
 // Texts is an array of low to high strings under a rule.
 func Texts[S ~string](f *Form, name string, need Need, v *[]S, low, high int, good func(S) bool) {
-	raw, ok := f.begin(name, need, len(*v) > 0)
+	at, ok := f.begin(name, need, len(*v) > 0)
 	if !ok {
 		return
 	}
 	if f.Reading() {
 		*v = (*v)[:0]
-		for _, item := range f.items(name, raw) {
-			*v = append(*v, S(f.text(name, item)))
-		}
 	}
+	each(f, name, at, len(*v), func(i int, at int32) {
+		if f.Reading() {
+			*v = append(*v, S(readText(f, name, at)))
+		}
+		writeText(f, string((*v)[i]))
+	})
 	f.Want(name, low <= len(*v) && len(*v) <= high && !slices.ContainsFunc(*v, func(s S) bool { return !good(s) }))
-	f.writeItems(len(*v), func(i int) { f.writeText(string((*v)[i])) })
 }
 
 // List is an array of low to high objects.
 func List[T any](f *Form, name string, v *[]T, low, high int, schema func(*Form, *T)) {
-	raw, ok := f.begin(name, Required, true)
+	at, ok := f.begin(name, Required, true)
 	if !ok {
 		return
 	}
 	if f.Reading() {
-		items := f.items(name, raw)
-		f.Want(name, len(items) <= high)
-		if f.err != nil {
+		n := 0
+		for range f.in.children(at) {
+			n++
+		}
+		if f.Want(name, n <= high); f.err != nil {
 			return
 		}
-		*v = make([]T, len(items))
-		for i, item := range items {
-			f.object(name, item, func(sub *Form) { schema(sub, &(*v)[i]) })
-		}
+		*v = make([]T, n)
 	}
+	each(f, name, at, len(*v), func(i int, at int32) {
+		object(f, name, at, func(sub *Form) { schema(sub, &(*v)[i]) })
+	})
 	f.Want(name, low <= len(*v) && len(*v) <= high)
-	f.writeItems(len(*v), func(i int) { f.object(name, nil, func(sub *Form) { schema(sub, &(*v)[i]) }) })
 }
 
 // OptionalObject is an object that may be missing.
 func OptionalObject[T any](f *Form, name string, need Need, v *Optional[T], schema func(*Form, *T)) {
-	raw, ok := f.begin(name, need, v.Set)
+	at, ok := f.begin(name, need, v.Set)
 	if !ok {
 		return
 	}
 	v.Set = true
-	f.object(name, raw, func(sub *Form) { schema(sub, &v.Value) })
+	object(f, name, at, func(sub *Form) { schema(sub, &v.Value) })
 }
 
 // Object is an object that must be there.
 func (f *Form) Object(name string, schema func(*Form)) {
-	if raw, ok := f.begin(name, Required, true); ok {
-		f.object(name, raw, schema)
+	if at, ok := f.begin(name, Required, true); ok {
+		object(f, name, at, schema)
 	}
 }
 
-// Raw is an object whose members no schema names. It is read as Canonical
-// writes it; empty stands for a missing one.
-func (f *Form) Raw(name string, need Need, v *json.RawMessage) {
-	raw, ok := f.begin(name, need, len(*v) > 0)
-	if !ok {
+// Part gives an object that must be there in the object that is read, for a
+// schema that is run later. With a problem the part has it too.
+func (f *Form) Part(name string) *Form {
+	at, ok := f.begin(name, Required, true)
+	if ok && f.in.nodes[at].kind != '{' {
+		f.Fail(name, ErrType)
+	}
+	return &Form{in: f.in, at: at, err: f.err}
+}
+
+// Raw is an object whose members no schema names, {} if it is left out. It is
+// read as Canonical writes it.
+func (f *Form) Raw(name string, v *json.RawMessage) {
+	at, ok := f.begin(name, Omitted, true)
+	switch {
+	case f.err != nil:
 		return
-	}
-	if f.Reading() {
-		*v = raw
-	}
-	canonical, err := Canonical(*v)
-	switch {
-	case err != nil:
-		f.Fail(name, ErrValue)
-	case first(canonical) != '{':
-		f.Fail(name, ErrType)
-	case f.Reading():
-		*v = canonical
-	default:
-		f.out = append(f.out, canonical...)
-	}
-}
-
-// Verbatim is an object that must be there, kept as it is written.
-func (f *Form) Verbatim(name string, v *json.RawMessage) {
-	raw, ok := f.begin(name, Required, true)
-	switch {
-	case !ok:
 	case !f.Reading():
-		f.out = append(f.out, *v...)
-	case first(raw) != '{':
+		text := *v
+		if len(text) == 0 {
+			text = json.RawMessage("{}")
+		}
+		var d document
+		if d.parse(text) != nil || !d.safe(0) {
+			f.Fail(name, ErrValue)
+		} else if d.nodes[0].kind != '{' {
+			f.Fail(name, ErrType)
+		} else {
+			f.out = d.appendCanonical(f.out, 0)
+		}
+		return
+	case !ok:
+		writeName(f, name)
+		*v = json.RawMessage("{}")
+	case f.in.nodes[at].kind != '{':
 		f.Fail(name, ErrType)
+	case !f.in.safe(at):
+		f.Fail(name, ErrValue)
 	default:
-		*v = raw
+		*v = f.in.appendCanonical(make([]byte, 0, f.in.nodes[at].end-f.in.nodes[at].start), at)
+	}
+	if f.out != nil {
+		f.out = append(f.out, *v...)
 	}
 }
 
-// Value is any value that may be absent, kept as it is written.
-func (f *Form) Value(name string, v *json.RawMessage) {
-	raw, ok := f.begin(name, Omitted, len(*v) > 0)
-	switch {
-	case !ok:
-	case f.Reading():
-		*v = raw
-	default:
-		f.out = append(f.out, *v...)
+// Strings gives the strings of the array under name in the object that is read,
+// without taking it. Whatever else stands in it or in its place is passed over.
+func Strings(f *Form, name string) (found []string) {
+	at := f.find(name, false)
+	if at < 0 || f.in.nodes[at].kind != '[' {
+		return nil
 	}
+	for i := range f.in.children(at) {
+		if s, ok := f.in.str(i); ok {
+			found = append(found, s)
+		}
+	}
+	return found
 }
 
 // object runs a schema over a nested object.
-func (f *Form) object(name string, raw json.RawMessage, schema func(*Form)) {
+func object(f *Form, name string, at int32, schema func(*Form)) {
 	if f.err != nil {
 		return
 	}
-	var sub *Form
-	if f.Reading() {
-		sub = Read(raw)
-	} else {
-		sub = Write(f.out)
+	sub := &Form{in: f.in, at: at, strict: f.strict, ascii: f.ascii}
+	if f.Reading() && f.in.nodes[at].kind != '{' {
+		sub.err = ErrType
 	}
-	sub.strict, sub.ascii = f.strict, f.ascii
+	if f.out != nil {
+		sub.Echo(f.out)
+	}
 	schema(sub)
 	out, err := sub.Done()
 	if err != nil {
@@ -137,26 +155,34 @@ func (f *Form) object(name string, raw json.RawMessage, schema func(*Form)) {
 	f.out = out
 }
 
-// items splits an array.
-func (f *Form) items(name string, raw json.RawMessage) []json.RawMessage {
-	var items []json.RawMessage
-	if first(raw) != '[' || json.Unmarshal(raw, &items) != nil {
+// each calls item for each item of the array that is read, or for each of n that
+// are to be written.
+func each(f *Form, name string, at int32, n int, item func(i int, at int32)) {
+	if f.Reading() && f.in.nodes[at].kind != '[' {
 		f.Fail(name, ErrType)
-	}
-	return items
-}
-
-// writeItems writes an array of n items.
-func (f *Form) writeItems(n int, item func(i int)) {
-	if f.Reading() {
 		return
 	}
-	f.out = append(f.out, '[')
-	for i := range n {
-		if i > 0 {
+	if f.out != nil {
+		f.out = append(f.out, '[')
+	}
+	next := func(i int, at int32) {
+		if f.out != nil && i > 0 {
 			f.out = append(f.out, ',')
 		}
-		item(i)
+		item(i, at)
 	}
-	f.out = append(f.out, ']')
+	if f.Reading() {
+		i := 0
+		for at := range f.in.children(at) {
+			next(i, at)
+			i++
+		}
+	} else {
+		for i := range n {
+			next(i, -1)
+		}
+	}
+	if f.out != nil {
+		f.out = append(f.out, ']')
+	}
 }

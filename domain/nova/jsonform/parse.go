@@ -5,12 +5,18 @@
 // Reading follows the rules of the Nova wire: exact member names, the last of
 // equal names counts, integers are judged by value and never above 2^53-1,
 // strings are well-formed Unicode, nesting is bounded. No error quotes input.
+//
+// A text is read once, whatever is asked of it: Read notes where each value
+// stands, and forms, objects below them and the canonical form use these notes.
 package jsonform
 
 import (
-	"encoding/json"
-	"unicode/utf16"
+	"iter"
+	"math"
+	"strconv"
 	"unicode/utf8"
+
+	"plexus/domain/jsonscan"
 )
 
 // maxDepth bounds nesting, so that no recursion over a value is deep. Messages
@@ -18,108 +24,168 @@ import (
 const maxDepth = 64
 
 // Problem is why a text or a value was refused: a fixed phrase.
-type Problem string
-
-func (p Problem) Error() string { return string(p) }
+type Problem = jsonscan.Problem
 
 // The problems.
 const (
-	ErrSyntax    Problem = "not JSON"
-	ErrUTF8      Problem = "not UTF-8"
-	ErrSurrogate Problem = "surrogate without its pair"
+	ErrSyntax            = jsonscan.ErrSyntax
+	ErrUTF8              = jsonscan.ErrUTF8
+	ErrSurrogate         = jsonscan.ErrSurrogate
+	ErrType              = jsonscan.ErrType
 	ErrDepth     Problem = "nested too deep"
-	ErrType      Problem = "wrong type"
 	ErrMissing   Problem = "missing"
 	ErrUnknown   Problem = "unknown member"
 	ErrNumber    Problem = "number out of range"
 	ErrValue     Problem = "value out of bounds"
 )
 
-// Object reads the members of one JSON object. Values stay as written.
-func Object(text []byte) (map[string]json.RawMessage, error) {
-	if err := wellFormed(text); err != nil {
-		return nil, err
-	}
-	var members map[string]json.RawMessage
-	if first(text) != '{' {
-		return nil, ErrType
-	}
-	if err := json.Unmarshal(text, &members); err != nil {
-		return nil, ErrSyntax
-	}
-	return members, nil
+// MaxSafe is the largest integer that a double holds without rounding others
+// onto it.
+const MaxSafe = 1<<53 - 1
+
+// isNumber reports whether f may stand on the wire. From 2^53 up every double
+// is integral.
+func isNumber(f float64) bool { return math.Abs(f) <= MaxSafe && !math.IsNaN(f) }
+
+// document is a text and where its values stand in it. nodes[0] is the whole.
+type document struct {
+	text  string
+	nodes []node
 }
 
-// first is the first byte that is not white space, 0 if there is none.
-func first(text []byte) byte {
-	for _, c := range text {
-		if c != ' ' && c != '\t' && c != '\n' && c != '\r' {
-			return c
-		}
-	}
-	return 0
+// node is one value. The values in an object or an array follow it, up to next.
+type node struct {
+	kind        byte // its first byte: { [ " t f n, and 0 for a number
+	asked       bool // a schema asked for this member
+	escaped     bool // a string with escapes
+	nameEscaped bool
+	start, end  int32   // of the value in the text, of a string without its quotes
+	name, colon int32   // of a member: its name, without quotes, is text[name:colon]
+	next        int32   // the first node that is not part of this one
+	number      float64 // of a number, never -0; NaN if it may not stand on the wire
 }
 
-// wellFormed checks what encoding/json would repair or follow without a bound.
-func wellFormed(text []byte) error {
+// parse reads text, one JSON value.
+func (d *document) parse(text []byte) error {
 	if !utf8.Valid(text) {
 		return ErrUTF8
 	}
-	depth, inString := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '"':
-			inString = !inString
-		case inString && c == '\\':
-			n := escapeLen(text[i:])
-			if n == 0 {
-				return ErrSurrogate
-			}
-			i += n - 1
-		case inString:
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return ErrDepth
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
+	d.text, d.nodes = string(text), make([]node, 0, 8+len(text)/32)
+	s := jsonscan.Scan(d.text)
+	d.value(&s, 0)
+	s.End()
+	switch s.Err() {
+	case nil, ErrSurrogate, ErrDepth:
+		return s.Err()
 	}
-	if !json.Valid(text) {
-		return ErrSyntax
-	}
-	return nil
+	return ErrSyntax
 }
 
-// escapeLen is the length of the escape at the start of b, both halves of a
-// surrogate pair counted as one. 0 is a surrogate without its pair. Misspelt
-// escapes are left to json.Valid.
-func escapeLen(b []byte) int {
-	r := hex4(b)
-	if !utf16.IsSurrogate(r) {
-		return 2
-	}
-	if utf16.DecodeRune(r, hex4(b[6:])) == utf8.RuneError {
-		return 0
-	}
-	return 12
-}
-
-// hex4 is the value of an escape \uXXXX, -1 if b does not start with one.
-func hex4(b []byte) rune {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-		return -1
-	}
-	var r rune
-	for _, c := range b[2:6] {
-		switch {
-		case '0' <= c && c <= '9':
-			r = r<<4 | rune(c-'0')
-		case 'a' <= c|0x20 && c|0x20 <= 'f':
-			r = r<<4 | rune(c|0x20-'a'+10)
-		default:
-			return -1
+// value reads the next value, which is in depth others.
+func (d *document) value(s *jsonscan.Scanner, depth int) {
+	kind, i := s.Peek(), len(d.nodes)
+	n := node{kind: kind, start: int32(s.Pos())}
+	d.nodes = append(d.nodes, n)
+	switch kind {
+	case '{', '[':
+		if depth == maxDepth {
+			s.Fail(ErrDepth)
+			return
+		}
+		d.items(s, depth+1, kind+2) // } and ] are two after { and [
+	case '"':
+		raw, escaped := s.Raw(true)
+		n.escaped, n.start = escaped, int32(s.Pos()-1-len(raw))
+	case 't':
+		s.Literal("true")
+	case 'f':
+		s.Literal("false")
+	case 'n':
+		s.Literal("null")
+	default:
+		f, err := strconv.ParseFloat(s.Number(), 64)
+		if n.kind, n.number = 0, f+0; err != nil || !isNumber(f) {
+			n.number = math.NaN()
 		}
 	}
-	return r
+	if n.end = int32(s.Pos()); kind == '"' {
+		n.end--
+	}
+	n.next = int32(len(d.nodes))
+	d.nodes[i] = n
+}
+
+// items reads what stands in an object or an array, up to its end.
+func (d *document) items(s *jsonscan.Scanner, depth int, end byte) {
+	s.Take(end - 2)
+	if s.Take(end) {
+		return
+	}
+	for {
+		i := len(d.nodes)
+		var name, colon int
+		var escaped bool
+		if end == '}' {
+			var raw string
+			raw, escaped = s.Raw(true)
+			colon = s.Pos() - 1
+			name = colon - len(raw)
+			s.Expect(':')
+		}
+		d.value(s, depth)
+		if s.Err() != nil {
+			return
+		}
+		n := &d.nodes[i]
+		n.name, n.colon, n.nameEscaped = int32(name), int32(colon), escaped
+		if s.Take(end) {
+			return
+		}
+		s.Expect(',')
+	}
+}
+
+// written is the value at i as it stands in the text, "" for no value.
+func (d *document) written(i int32) string {
+	if i < 0 {
+		return ""
+	}
+	n := &d.nodes[i]
+	if n.kind == '"' {
+		return d.text[n.start-1 : n.end+1]
+	}
+	return d.text[n.start:n.end]
+}
+
+// str is the string at i; ok is false for another value, or none.
+func (d *document) str(i int32) (s string, ok bool) {
+	if i < 0 || d.nodes[i].kind != '"' {
+		return "", false
+	}
+	n := &d.nodes[i]
+	return unescape(d.text[n.start:n.end], n.escaped), true
+}
+
+// nameOf is the name of the member at i.
+func (d *document) nameOf(i int32) string {
+	n := &d.nodes[i]
+	return unescape(d.text[n.name:n.colon], n.nameEscaped)
+}
+
+func unescape(raw string, escaped bool) string {
+	if escaped {
+		return jsonscan.Unescape(raw)
+	}
+	return raw
+}
+
+// children yields what stands in the object or array at i.
+func (d *document) children(i int32) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for at := i + 1; i >= 0 && at < d.nodes[i].next; at = d.nodes[at].next {
+			if !yield(at) {
+				return
+			}
+		}
+	}
 }

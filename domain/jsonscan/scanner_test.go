@@ -1,4 +1,4 @@
-package framing
+package jsonscan
 
 import (
 	"encoding/json"
@@ -10,10 +10,10 @@ import (
 )
 
 // readAll runs read over the whole of src.
-func readAll[T any](src string, read func(*jsonScanner) T) (T, error) {
-	s := jsonScanner{src: src}
+func readAll[T any](src string, read func(*Scanner) T) (T, error) {
+	s := Scan(src)
 	v := read(&s)
-	s.end()
+	s.End()
 	return v, s.err
 }
 
@@ -31,40 +31,40 @@ func TestText(t *testing.T) {
 		{`"\u0000"`, "\x00", nil},
 		{`"\ufffd"`, "\ufffd", nil},
 		{"\"\x7f\u2028\uffff\"", "\x7f\u2028\uffff", nil},
-		{`"\ud83d"`, "", errSurrogate},
-		{`"\udc4b"`, "", errSurrogate},
-		{`"\udc4b\ud83d"`, "", errSurrogate},
-		{`"\ud83d\ud83d"`, "", errSurrogate},
-		{`"\ud83dxxxxxx"`, "", errSurrogate},
-		{`"\ud83d\n"`, "", errSurrogate},
-		{`"\ud83d\u0041"`, "", errSurrogate},
-		{"\"\xff\"", "", errUTF8},
-		{"\"\xe2\x82\"", "", errUTF8},
-		{"\"\xc0\xaf\"", "", errUTF8},
-		{"\"\xed\xa0\x80\"", "", errUTF8},
-		{"\"\xf4\x90\x80\x80\"", "", errUTF8},
-		{"\"\x1f\"", "", errSyntax},
-		{"\"\x00\"", "", errSyntax},
-		{`"\x"`, "", errSyntax},
-		{`"\U0041"`, "", errSyntax},
-		{`"\u00g0"`, "", errSyntax},
-		{`"\u00@0"`, "", errSyntax},
-		{`"\u004"`, "", errSyntax},
-		{`"\u00`, "", errSyntax},
-		{`"\`, "", errSyntax},
-		{`"a`, "", errSyntax},
-		{`"`, "", errSyntax},
-		{``, "", errType},
-		{`'a'`, "", errType},
-		{`null`, "", errType},
-		{"\ufeff\"a\"", "", errType},
-		{"\v\"a\"", "", errType},
-		{`"a""`, "a", errTrailing},
-		{"\"a\"\x00", "a", errTrailing},
-		{"\"a\"\u00a0", "a", errTrailing},
+		{`"\ud83d"`, "", ErrSurrogate},
+		{`"\udc4b"`, "", ErrSurrogate},
+		{`"\udc4b\ud83d"`, "", ErrSurrogate},
+		{`"\ud83d\ud83d"`, "", ErrSurrogate},
+		{`"\ud83dxxxxxx"`, "", ErrSurrogate},
+		{`"\ud83d\n"`, "", ErrSurrogate},
+		{`"\ud83d\u0041"`, "", ErrSurrogate},
+		{"\"\xff\"", "", ErrUTF8},
+		{"\"\xe2\x82\"", "", ErrUTF8},
+		{"\"\xc0\xaf\"", "", ErrUTF8},
+		{"\"\xed\xa0\x80\"", "", ErrUTF8},
+		{"\"\xf4\x90\x80\x80\"", "", ErrUTF8},
+		{"\"\x1f\"", "", ErrSyntax},
+		{"\"\x00\"", "", ErrSyntax},
+		{`"\x"`, "", ErrSyntax},
+		{`"\U0041"`, "", ErrSyntax},
+		{`"\u00g0"`, "", ErrSyntax},
+		{`"\u00@0"`, "", ErrSyntax},
+		{`"\u004"`, "", ErrSyntax},
+		{`"\u00`, "", ErrSyntax},
+		{`"\`, "", ErrSyntax},
+		{`"a`, "", ErrSyntax},
+		{`"`, "", ErrSyntax},
+		{``, "", ErrType},
+		{`'a'`, "", ErrType},
+		{`null`, "", ErrType},
+		{"\ufeff\"a\"", "", ErrType},
+		{"\v\"a\"", "", ErrType},
+		{`"a""`, "a", ErrTrailing},
+		{"\"a\"\x00", "a", ErrTrailing},
+		{"\"a\"\u00a0", "a", ErrTrailing},
 	}
 	for _, c := range cases {
-		got, err := readAll(c.src, (*jsonScanner).text)
+		got, err := readAll(c.src, (*Scanner).Text)
 		if got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%q: %q, %v, want %q, %v", c.src, got, err, c.want, c.err)
 		}
@@ -79,21 +79,21 @@ func TestUnsigned(t *testing.T) {
 		err  error
 	}{
 		{"0", 0, nil}, {"7", 7, nil}, {"300", 300, nil},
-		{"301", 0, errNumber}, {"18446744073709551616", 0, errNumber},
-		{"1.0", 0, errNumber}, {"1e0", 0, errNumber}, {"1E2", 0, errNumber}, {"-0", 0, errNumber}, {"-1", 0, errNumber},
-		{"01", 0, errTrailing}, {"1_0", 1, errTrailing}, {"0x0a", 0, errTrailing},
-		{"+1", 0, errType}, {".5", 0, errType}, {"NaN", 0, errType}, {`"1"`, 0, errType}, {"null", 0, errType}, {"", 0, errType},
-		{"1.", 0, errSyntax}, {"1e", 0, errSyntax}, {"1e+", 0, errSyntax}, {"-", 0, errSyntax}, {"- 1", 0, errSyntax},
+		{"301", 0, ErrNumber}, {"18446744073709551616", 0, ErrNumber},
+		{"1.0", 0, ErrNumber}, {"1e0", 0, ErrNumber}, {"1E2", 0, ErrNumber}, {"-0", 0, ErrNumber}, {"-1", 0, ErrNumber},
+		{"01", 0, ErrTrailing}, {"1_0", 1, ErrTrailing}, {"0x0a", 0, ErrTrailing},
+		{"+1", 0, ErrType}, {".5", 0, ErrType}, {"NaN", 0, ErrType}, {`"1"`, 0, ErrType}, {"null", 0, ErrType}, {"", 0, ErrType},
+		{"1.", 0, ErrSyntax}, {"1e", 0, ErrSyntax}, {"1e+", 0, ErrSyntax}, {"-", 0, ErrSyntax}, {"- 1", 0, ErrSyntax},
 	}
 	for _, c := range cases {
-		got, err := readAll(c.src, func(s *jsonScanner) uint64 { return s.unsigned(limit) })
+		got, err := readAll(c.src, func(s *Scanner) uint64 { return s.Unsigned(limit) })
 		if !errors.Is(err, c.err) || err == nil && got != c.want {
 			t.Errorf("%q: %d, %v, want %d, %v", c.src, got, err, c.want, c.err)
 		}
 	}
 	// Whole numbers above 2^53 keep their last digit.
 	for _, n := range []uint64{1<<53 + 1, math.MaxInt64, math.MaxUint64} {
-		got, err := readAll(strconv.FormatUint(n, 10), func(s *jsonScanner) uint64 { return s.unsigned(math.MaxUint64) })
+		got, err := readAll(strconv.FormatUint(n, 10), func(s *Scanner) uint64 { return s.Unsigned(math.MaxUint64) })
 		if got != n || err != nil {
 			t.Errorf("%d: read as %d, %v", n, got, err)
 		}
@@ -102,43 +102,43 @@ func TestUnsigned(t *testing.T) {
 
 func TestFloatAndBoolean(t *testing.T) {
 	for src, want := range map[string]float32{"0": 0, "-0.25": -0.25, "9.2e-1": 0.92, "0.9700000286102295": 0.97, "1E+2": 100} {
-		if got, err := readAll(src, (*jsonScanner).float); got != want || err != nil {
+		if got, err := readAll(src, (*Scanner).Float); got != want || err != nil {
 			t.Errorf("%s: %v, %v", src, got, err)
 		}
 	}
 	for _, src := range []string{"1e39", "-1e999", "null", `"1"`, "Infinity", "1.e2"} {
-		if got, err := readAll(src, (*jsonScanner).float); err == nil {
+		if got, err := readAll(src, (*Scanner).Float); err == nil {
 			t.Errorf("%s: read as %v", src, got)
 		}
 	}
 	for src, want := range map[string]bool{"true": true, "false": false} {
-		if got, err := readAll(src, (*jsonScanner).boolean); got != want || err != nil {
+		if got, err := readAll(src, (*Scanner).Bool); got != want || err != nil {
 			t.Errorf("%s: %v, %v", src, got, err)
 		}
 	}
 	for _, src := range []string{"TRUE", "tru", "truex", "fals", "1", "null", `"true"`, ""} {
-		if _, err := readAll(src, (*jsonScanner).boolean); err == nil {
+		if _, err := readAll(src, (*Scanner).Bool); err == nil {
 			t.Errorf("%s: read as a bool", src)
 		}
 	}
 }
 
 // object reads {"a": text, "b": optional text} and skips everything else.
-func object(s *jsonScanner) (v struct{ a, b string }) {
-	var seen memberSet
-	for name := range s.members {
+func object(s *Scanner) (v struct{ a, b string }) {
+	var seen MemberSet
+	for name := range s.Members {
 		switch name {
 		case "a":
-			seen.mark(s, 1)
-			v.a = s.text()
+			seen.Mark(s, 1)
+			v.a = s.Text()
 		case "b":
-			seen.mark(s, 2)
-			v.b = s.textOrNull()
+			seen.Mark(s, 2)
+			v.b = s.TextOrNull()
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
-	seen.require(s, 1)
+	seen.Require(s, 1)
 	return v
 }
 
@@ -153,24 +153,24 @@ func TestMembers(t *testing.T) {
 		{`{"a":"x","b":null}`, "x", "", nil},
 		{`{"\u0061":"x"}`, "x", "", nil},
 		{`{"A":"no","a":"x","c":{"a":1,"a":2},"c":[],"":0}`, "x", "", nil},
-		{`{}`, "", "", errMissing},
-		{`{"A":"x"}`, "", "", errMissing},
-		{`{"a":"x","a":"x"}`, "", "", errTwice},
-		{`{"a":"x","\u0061":"x"}`, "", "", errTwice},
-		{`{"a":"x","b":null,"b":null}`, "", "", errTwice},
-		{`{"a":null}`, "", "", errType},
-		{`{"a":"x",}`, "", "", errType},
-		{`{"a":"x"`, "", "", errSyntax},
-		{`{"a":"x" "b":"y"}`, "", "", errSyntax},
-		{`{"a" "x"}`, "", "", errSyntax},
-		{`{a:"x"}`, "", "", errType},
-		{`{"\ud800":1,"a":"x"}`, "", "", errSurrogate},
-		{"{\"\xff\":1,\"a\":\"x\"}", "", "", errUTF8},
-		{`["x"]`, "", "", errType},
-		{`null`, "", "", errType},
-		{``, "", "", errType},
-		{`{"a":"x"}}`, "", "", errTrailing},
-		{`{"a":"x"}{"a":"x"}`, "", "", errTrailing},
+		{`{}`, "", "", ErrMissing},
+		{`{"A":"x"}`, "", "", ErrMissing},
+		{`{"a":"x","a":"x"}`, "", "", ErrTwice},
+		{`{"a":"x","\u0061":"x"}`, "", "", ErrTwice},
+		{`{"a":"x","b":null,"b":null}`, "", "", ErrTwice},
+		{`{"a":null}`, "", "", ErrType},
+		{`{"a":"x",}`, "", "", ErrType},
+		{`{"a":"x"`, "", "", ErrSyntax},
+		{`{"a":"x" "b":"y"}`, "", "", ErrSyntax},
+		{`{"a" "x"}`, "", "", ErrSyntax},
+		{`{a:"x"}`, "", "", ErrType},
+		{`{"\ud800":1,"a":"x"}`, "", "", ErrSurrogate},
+		{"{\"\xff\":1,\"a\":\"x\"}", "", "", ErrUTF8},
+		{`["x"]`, "", "", ErrType},
+		{`null`, "", "", ErrType},
+		{``, "", "", ErrType},
+		{`{"a":"x"}}`, "", "", ErrTrailing},
+		{`{"a":"x"}{"a":"x"}`, "", "", ErrTrailing},
 	}
 	for _, c := range cases {
 		got, err := readAll(c.src, object)
@@ -181,9 +181,9 @@ func TestMembers(t *testing.T) {
 }
 
 func TestElements(t *testing.T) {
-	list := func(s *jsonScanner) (all []string) {
-		for range s.elements {
-			all = append(all, s.text())
+	list := func(s *Scanner) (all []string) {
+		for range s.Elements {
+			all = append(all, s.Text())
 		}
 		return all
 	}
@@ -200,7 +200,7 @@ func TestElements(t *testing.T) {
 }
 
 func TestSkipChecksTheGrammarAlone(t *testing.T) {
-	skip := func(s *jsonScanner) any { s.skip(); return nil }
+	skip := func(s *Scanner) any { s.Skip(); return nil }
 	for _, src := range []string{
 		`{}`, `[]`, `[[],{}]`, `[{"a":1},[1,2],{"b":2}]`, `{"a":{"b":[1,{"c":[]}]},"d":null}`, `1e999`, `-0.5E-3`, `true`, `false`,
 		`"\ud800"`, "\"\xff\"", `{"\ud800":1,"a":1,"a":2}`, "[ 1 ,\n{ \"a\" : 2 } ]",
@@ -224,7 +224,7 @@ func TestSkipChecksTheGrammarAlone(t *testing.T) {
 }
 
 // Whatever goes in, a standard decoder reads the same text back.
-func TestAppendJSONString(t *testing.T) {
+func TestAppendString(t *testing.T) {
 	var controls strings.Builder
 	for r := range rune(0x80) {
 		controls.WriteRune(r)
@@ -240,19 +240,19 @@ func TestAppendJSONString(t *testing.T) {
 		"\ufffd":            "\ufffd",
 	}
 	for text, want := range cases {
-		out := appendJSONString(nil, text)
+		out := AppendString(nil, text)
 		var got string
 		if err := json.Unmarshal(out, &got); err != nil || got != want {
 			t.Errorf("%q became %s, read back as %q, %v", text, out, got, err)
 		}
-		if got, err := readAll(string(out), (*jsonScanner).text); err != nil || got != want {
+		if got, err := readAll(string(out), (*Scanner).Text); err != nil || got != want {
 			t.Errorf("%q became %s, read back by us as %q, %v", text, out, got, err)
 		}
-		if len(out) > 2+maxEscapedByte*len(text) {
+		if len(out) > 2+MaxEscapedByte*len(text) {
 			t.Errorf("%q grew to %d bytes", text, len(out))
 		}
 	}
-	if got, want := string(appendJSONString(nil, "<\x01\n\"\x7f>")), `"<\u0001\n\"`+"\x7f"+`>"`; got != want {
+	if got, want := string(AppendString(nil, "<\x01\n\"\x7f>")), `"<\u0001\n\"`+"\x7f"+`>"`; got != want {
 		t.Errorf("spelled %s, want %s", got, want)
 	}
 }

@@ -1,27 +1,35 @@
-package framing
+package jsonscan
 
-// skip consumes a value nobody asked for. It checks the grammar alone and takes
-// no stack per level: an open object or array costs one bit, so that a payload
+// Skip consumes a value nobody asked for. It checks the grammar alone and takes
+// no stack per level: an open object or array costs one bit, so that a text
 // nested as deep as it is long costs an eighth of its length.
-func (s *jsonScanner) skip() {
+func (s *Scanner) Skip() {
 	var open levels
 	for s.err == nil {
-		switch s.peek() {
+		switch s.Peek() {
 		case '{':
 			s.pos++
-			if !s.take('}') {
+			if !s.Take('}') {
 				open.push(true)
 				s.skipName()
 				continue
 			}
 		case '[':
 			s.pos++
-			if !s.take(']') {
+			if !s.Take(']') {
 				open.push(false)
 				continue
 			}
+		case '"':
+			s.Raw(false)
+		case 't':
+			s.Literal("true")
+		case 'f':
+			s.Literal("false")
+		case 'n':
+			s.Literal("null")
 		default:
-			s.skipScalar()
+			s.Number()
 		}
 		if s.closeLevels(&open) {
 			return
@@ -31,19 +39,19 @@ func (s *jsonScanner) skip() {
 
 // closeLevels follows a finished value up to the next comma. It reports whether
 // the outermost value is finished.
-func (s *jsonScanner) closeLevels(open *levels) bool {
+func (s *Scanner) closeLevels(open *levels) bool {
 	for open.n > 0 && s.err == nil {
 		inObject := open.inObject()
-		if s.take(',') {
+		if s.Take(',') {
 			if inObject {
 				s.skipName()
 			}
 			return false
 		}
 		if inObject {
-			s.expect('}')
+			s.Expect('}')
 		} else {
-			s.expect(']')
+			s.Expect(']')
 		}
 		open.n--
 	}
@@ -51,28 +59,9 @@ func (s *jsonScanner) closeLevels(open *levels) bool {
 }
 
 // skipName consumes a member name and its colon inside a skipped value.
-func (s *jsonScanner) skipName() {
-	if s.peek() != '"' {
-		s.fail(errSyntax)
-		return
-	}
-	s.scanString()
-	s.expect(':')
-}
-
-func (s *jsonScanner) skipScalar() {
-	switch s.peek() {
-	case '"':
-		s.scanString()
-	case 't':
-		s.literal("true")
-	case 'f':
-		s.literal("false")
-	case 'n':
-		s.literal("null")
-	default:
-		s.number()
-	}
+func (s *Scanner) skipName() {
+	s.Raw(false)
+	s.Expect(':')
 }
 
 // levels is a stack of bits, one for each open value: set for an object.

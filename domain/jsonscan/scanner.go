@@ -1,0 +1,280 @@
+// Package jsonscan reads JSON text strictly (RFC 8259), token by token, and
+// writes strings. The messages of both protocols are read with it; what is
+// refused beyond the grammar (repeated members, depth, numbers) is theirs to
+// say. Pure.
+//
+// It is not built on github.com/go-json-experiment/json/jsontext, which was
+// measured: a NERVE query costs 7 allocations and 960 ns to read there and 1 and
+// 490 ns here, a hello 8 and 1,300 ns against 5 and 900 ns. That library also
+// refuses nesting below 10,000 levels, which NERVE V1 allows in members that
+// nobody reads.
+package jsonscan
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Problem is why a text was refused: a fixed phrase that never quotes it.
+type Problem string
+
+func (p Problem) Error() string { return string(p) }
+
+// The problems.
+const (
+	ErrSyntax    Problem = "not JSON"
+	ErrType      Problem = "wrong type"
+	ErrNumber    Problem = "number misspelt or out of range"
+	ErrUTF8      Problem = "not UTF-8"
+	ErrSurrogate Problem = "surrogate without its pair"
+	ErrTwice     Problem = "member twice"
+	ErrMissing   Problem = "member missing"
+	ErrTrailing  Problem = "text after the value"
+)
+
+// Scanner reads one JSON text. A schema is a function that ranges over Members
+// and picks by name.
+//
+// The first problem sticks and ends every loop; later reads return zero values.
+// Strings without escapes are parts of the text and cost nothing.
+type Scanner struct {
+	src string
+	pos int
+	err error
+}
+
+// Scan starts to read text.
+func Scan(text string) Scanner { return Scanner{src: text} }
+
+// Err is the first problem so far.
+func (s *Scanner) Err() error { return s.err }
+
+// Pos is how many bytes of the text are consumed.
+func (s *Scanner) Pos() int { return s.pos }
+
+// Fail keeps the first problem and jumps to the end, where nothing more matches.
+func (s *Scanner) Fail(p Problem) {
+	if s.err == nil {
+		s.err = p
+	}
+	s.pos = len(s.src)
+}
+
+// Peek skips white space and returns the next byte, 0 at the end.
+func (s *Scanner) Peek() byte {
+	for ; s.pos < len(s.src); s.pos++ {
+		switch c := s.src[s.pos]; c {
+		case ' ', '\t', '\n', '\r':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// Take consumes c if it comes next.
+func (s *Scanner) Take(c byte) bool {
+	if s.Peek() != c || s.pos >= len(s.src) {
+		return false
+	}
+	s.pos++
+	return true
+}
+
+// Expect consumes c or fails.
+func (s *Scanner) Expect(c byte) {
+	if !s.Take(c) {
+		s.Fail(ErrSyntax)
+	}
+}
+
+// End fails unless only white space is left.
+func (s *Scanner) End() {
+	s.Peek()
+	if s.pos < len(s.src) {
+		s.Fail(ErrTrailing)
+	}
+}
+
+// Members walks an object: for name := range s.Members { … }. Names come
+// decoded. The body consumes the value, by a read method or by Skip.
+func (s *Scanner) Members(yield func(name string) bool) {
+	if !s.Take('{') {
+		s.Fail(ErrType)
+		return
+	}
+	if s.Take('}') {
+		return
+	}
+	for {
+		name := s.Text()
+		s.Expect(':')
+		if s.err != nil || !yield(name) || s.Take('}') {
+			return
+		}
+		s.Expect(',')
+	}
+}
+
+// Elements walks an array: for range s.Elements { … }. The body consumes the
+// element.
+func (s *Scanner) Elements(yield func() bool) {
+	if !s.Take('[') {
+		s.Fail(ErrType)
+		return
+	}
+	if s.Take(']') {
+		return
+	}
+	for {
+		if !yield() || s.err != nil || s.Take(']') {
+			return
+		}
+		s.Expect(',')
+	}
+}
+
+// MemberSet remembers which known members of one object were seen, one bit each.
+type MemberSet uint32
+
+// Mark records bit m, or fails s when the member came before.
+func (set *MemberSet) Mark(s *Scanner, m MemberSet) {
+	if *set&m != 0 {
+		s.Fail(ErrTwice)
+	}
+	*set |= m
+}
+
+// Require fails s unless all bits of m were marked.
+func (set MemberSet) Require(s *Scanner, m MemberSet) {
+	if s.err == nil && set&m != m {
+		s.Fail(ErrMissing)
+	}
+}
+
+// Text reads a string: UTF-8, escapes decoded, surrogates only in pairs.
+func (s *Scanner) Text() string {
+	if s.Peek() != '"' {
+		s.Fail(ErrType)
+		return ""
+	}
+	raw, escaped := s.quoted(true)
+	switch {
+	case s.err != nil:
+		return ""
+	case !utf8.ValidString(raw):
+		s.Fail(ErrUTF8)
+		return ""
+	case !escaped:
+		return raw
+	}
+	return Unescape(raw)
+}
+
+// TextOrNull reads a string, or null as "".
+func (s *Scanner) TextOrNull() string {
+	if s.Peek() == 'n' {
+		s.Literal("null")
+		return ""
+	}
+	return s.Text()
+}
+
+// Bool reads true or false.
+func (s *Scanner) Bool() bool {
+	switch s.Peek() {
+	case 't':
+		s.Literal("true")
+		return s.err == nil
+	case 'f':
+		s.Literal("false")
+	default:
+		s.Fail(ErrType)
+	}
+	return false
+}
+
+// Unsigned reads an integer 0..limit that is written in digits only: 1.0, 1e0
+// and -0 are other types to the peers of NERVE.
+func (s *Scanner) Unsigned(limit uint64) uint64 {
+	raw := s.Number()
+	if s.err != nil {
+		return 0
+	}
+	n, err := strconv.ParseUint(raw, 10, 64)
+	if err != nil || n > limit {
+		s.Fail(ErrNumber)
+		return 0
+	}
+	return n
+}
+
+// Float reads a number as the nearest 32-bit float and refuses infinity.
+func (s *Scanner) Float() float32 {
+	raw := s.Number()
+	if s.err != nil {
+		return 0
+	}
+	f, err := strconv.ParseFloat(raw, 32)
+	if err != nil {
+		s.Fail(ErrNumber)
+		return 0
+	}
+	return float32(f)
+}
+
+// Number reads a number and returns it as written.
+func (s *Scanner) Number() string {
+	if c := s.Peek(); c != '-' && !isDigit(c) {
+		s.Fail(ErrType)
+		return ""
+	}
+	start := s.pos
+	s.accept("-")
+	if !s.accept("0") {
+		s.digits()
+	}
+	if s.accept(".") {
+		s.digits()
+	}
+	if s.accept("eE") {
+		s.accept("+-")
+		s.digits()
+	}
+	if s.err != nil {
+		return ""
+	}
+	return s.src[start:s.pos]
+}
+
+// accept consumes one byte of set if it comes next, without skipping space.
+func (s *Scanner) accept(set string) bool {
+	if s.pos < len(s.src) && strings.IndexByte(set, s.src[s.pos]) >= 0 {
+		s.pos++
+		return true
+	}
+	return false
+}
+
+// digits consumes one digit or more.
+func (s *Scanner) digits() {
+	start := s.pos
+	for s.pos < len(s.src) && isDigit(s.src[s.pos]) {
+		s.pos++
+	}
+	if s.pos == start {
+		s.Fail(ErrSyntax)
+	}
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// Literal consumes word or fails.
+func (s *Scanner) Literal(word string) {
+	if !strings.HasPrefix(s.src[s.pos:], word) {
+		s.Fail(ErrSyntax)
+		return
+	}
+	s.pos += len(word)
+}
