@@ -39,9 +39,10 @@ const (
 // The first problem sticks and ends every loop; later reads return zero values.
 // Strings without escapes are parts of the text and cost nothing.
 type Scanner struct {
-	src string
-	pos int
-	err error
+	src     string
+	pos     int
+	escaped bool // the last string has escapes
+	err     error
 }
 
 // Scan starts to read text.
@@ -159,23 +160,23 @@ func (s *Scanner) Text() string {
 		s.Fail(ErrType)
 		return ""
 	}
-	raw, escaped := s.quoted(true)
+	raw := s.Raw(true)
+	if !utf8.ValidString(raw) {
+		s.Fail(ErrUTF8)
+	}
 	switch {
 	case s.err != nil:
 		return ""
-	case !utf8.ValidString(raw):
-		s.Fail(ErrUTF8)
-		return ""
-	case !escaped:
-		return raw
+	case s.escaped:
+		return Unescape(raw)
 	}
-	return Unescape(raw)
+	return raw
 }
 
 // TextOrNull reads a string, or null as "".
 func (s *Scanner) TextOrNull() string {
 	if s.Peek() == 'n' {
-		s.Literal("null")
+		s.Scalar()
 		return ""
 	}
 	return s.Text()
@@ -183,28 +184,20 @@ func (s *Scanner) TextOrNull() string {
 
 // Bool reads true or false.
 func (s *Scanner) Bool() bool {
-	switch s.Peek() {
-	case 't':
-		s.Literal("true")
-		return s.err == nil
-	case 'f':
-		s.Literal("false")
-	default:
+	c := s.Peek()
+	if c != 't' && c != 'f' {
 		s.Fail(ErrType)
 	}
-	return false
+	s.Scalar()
+	return c == 't' && s.err == nil
 }
 
 // Unsigned reads an integer 0..limit that is written in digits only: 1.0, 1e0
 // and -0 are other types to the peers of NERVE.
 func (s *Scanner) Unsigned(limit uint64) uint64 {
-	raw := s.Number()
-	if s.err != nil {
-		return 0
-	}
-	n, err := strconv.ParseUint(raw, 10, 64)
+	n, err := strconv.ParseUint(s.Number(), 10, 64)
 	if err != nil || n > limit {
-		s.Fail(ErrNumber)
+		s.Fail(ErrNumber) // after any problem of its spelling
 		return 0
 	}
 	return n
@@ -212,13 +205,9 @@ func (s *Scanner) Unsigned(limit uint64) uint64 {
 
 // Float reads a number as the nearest 32-bit float and refuses infinity.
 func (s *Scanner) Float() float32 {
-	raw := s.Number()
-	if s.err != nil {
-		return 0
-	}
-	f, err := strconv.ParseFloat(raw, 32)
+	f, err := strconv.ParseFloat(s.Number(), 32)
 	if err != nil {
-		s.Fail(ErrNumber)
+		s.Fail(ErrNumber) // after any problem of its spelling
 		return 0
 	}
 	return float32(f)
@@ -270,8 +259,20 @@ func (s *Scanner) digits() {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// Literal consumes word or fails.
-func (s *Scanner) Literal(word string) {
+// Scalar consumes true, false, null or a number.
+func (s *Scanner) Scalar() {
+	word := ""
+	switch s.Peek() {
+	case 't':
+		word = "true"
+	case 'f':
+		word = "false"
+	case 'n':
+		word = "null"
+	default:
+		s.Number()
+		return
+	}
 	if !strings.HasPrefix(s.src[s.pos:], word) {
 		s.Fail(ErrSyntax)
 		return

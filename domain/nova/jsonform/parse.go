@@ -55,12 +55,10 @@ type document struct {
 
 // node is one value. The values in an object or an array follow it, up to next.
 type node struct {
-	kind        byte // its first byte: { [ " t f n, and 0 for a number
-	asked       bool // a schema asked for this member
-	escaped     bool // a string with escapes
-	nameEscaped bool
-	start, end  int32   // of the value in the text, of a string without its quotes
+	kind        byte    // its first byte: { [ " t f n, and 0 for a number
+	asked       bool    // a schema asked for this member
 	name, colon int32   // of a member: its name, without quotes, is text[name:colon]
+	start, end  int32   // of the value in the text, of a string without its quotes
 	next        int32   // the first node that is not part of this one
 	number      float64 // of a number, never -0; NaN if it may not stand on the wire
 }
@@ -72,7 +70,7 @@ func (d *document) parse(text []byte) error {
 	}
 	d.text, d.nodes = string(text), make([]node, 0, 8+len(text)/32)
 	s := jsonscan.Scan(d.text)
-	d.value(&s, 0)
+	d.value(&s, node{}, 0)
 	s.End()
 	switch s.Err() {
 	case nil, ErrSurrogate, ErrDepth:
@@ -81,64 +79,49 @@ func (d *document) parse(text []byte) error {
 	return ErrSyntax
 }
 
-// value reads the next value, which is in depth others.
-func (d *document) value(s *jsonscan.Scanner, depth int) {
-	kind, i := s.Peek(), len(d.nodes)
-	n := node{kind: kind, start: int32(s.Pos())}
+// value reads the next value, which is in depth others; n has its name.
+func (d *document) value(s *jsonscan.Scanner, n node, depth int) {
+	i := len(d.nodes)
+	n.kind, n.start = s.Peek(), int32(s.Pos())
 	d.nodes = append(d.nodes, n)
-	switch kind {
+	quotes := int32(0)
+	switch n.kind {
 	case '{', '[':
 		if depth == maxDepth {
 			s.Fail(ErrDepth)
-			return
 		}
-		d.items(s, depth+1, kind+2) // } and ] are two after { and [
+		d.items(s, n.kind, depth+1)
 	case '"':
-		raw, escaped := s.Raw(true)
-		n.escaped, n.start = escaped, int32(s.Pos()-1-len(raw))
-	case 't':
-		s.Literal("true")
-	case 'f':
-		s.Literal("false")
-	case 'n':
-		s.Literal("null")
+		s.Raw(true)
+		quotes = 1
+	case 't', 'f', 'n':
+		s.Scalar()
 	default:
 		f, err := strconv.ParseFloat(s.Number(), 64)
 		if n.kind, n.number = 0, f+0; err != nil || !isNumber(f) {
 			n.number = math.NaN()
 		}
 	}
-	if n.end = int32(s.Pos()); kind == '"' {
-		n.end--
-	}
-	n.next = int32(len(d.nodes))
+	n.start, n.end, n.next = n.start+quotes, int32(s.Pos())-quotes, int32(len(d.nodes))
 	d.nodes[i] = n
 }
 
-// items reads what stands in an object or an array, up to its end.
-func (d *document) items(s *jsonscan.Scanner, depth int, end byte) {
-	s.Take(end - 2)
-	if s.Take(end) {
+// items reads an object or an array, whose items are in depth values.
+func (d *document) items(s *jsonscan.Scanner, open byte, depth int) {
+	s.Take(open)
+	closing := open + 2 // } and ] are two after { and [
+	if s.Take(closing) {
 		return
 	}
-	for {
-		i := len(d.nodes)
-		var name, colon int
-		var escaped bool
-		if end == '}' {
-			var raw string
-			raw, escaped = s.Raw(true)
-			colon = s.Pos() - 1
-			name = colon - len(raw)
+	for s.Err() == nil {
+		var n node
+		if open == '{' {
+			name := s.Raw(true)
+			n.colon = int32(s.Pos() - 1)
+			n.name = n.colon - int32(len(name))
 			s.Expect(':')
 		}
-		d.value(s, depth)
-		if s.Err() != nil {
-			return
-		}
-		n := &d.nodes[i]
-		n.name, n.colon, n.nameEscaped = int32(name), int32(colon), escaped
-		if s.Take(end) {
+		if d.value(s, n, depth); s.Take(closing) {
 			return
 		}
 		s.Expect(',')
@@ -162,21 +145,12 @@ func (d *document) str(i int32) (s string, ok bool) {
 	if i < 0 || d.nodes[i].kind != '"' {
 		return "", false
 	}
-	n := &d.nodes[i]
-	return unescape(d.text[n.start:n.end], n.escaped), true
+	return jsonscan.Unescape(d.text[d.nodes[i].start:d.nodes[i].end]), true
 }
 
 // nameOf is the name of the member at i.
 func (d *document) nameOf(i int32) string {
-	n := &d.nodes[i]
-	return unescape(d.text[n.name:n.colon], n.nameEscaped)
-}
-
-func unescape(raw string, escaped bool) string {
-	if escaped {
-		return jsonscan.Unescape(raw)
-	}
-	return raw
+	return jsonscan.Unescape(d.text[d.nodes[i].name:d.nodes[i].colon])
 }
 
 // children yields what stands in the object or array at i.
