@@ -36,7 +36,7 @@ func (a *answer) read(ctx context.Context, r io.Reader) error {
 	if first == '{' {
 		return a.readWhole(ctx, in)
 	}
-	return a.readStream(ctx, newEventReader(in))
+	return a.readStream(ctx, &eventReader{in: in})
 }
 
 // firstByte peeks past white space.
@@ -147,20 +147,6 @@ func (a *answer) end(finish string) error {
 		return ports.ErrModelEmpty
 	}
 	return fmt.Errorf("%w (finish reason %q)", ports.ErrModelEmpty, firstWord([]byte(finish)))
-}
-
-// outcome turns a fault into the port's error: what it is depends on whether
-// text has gone out.
-func (a *answer) outcome(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, ports.ErrModelEmpty):
-		return fmt.Errorf("asking the model: %w", err)
-	case a.bytes > 0:
-		return fmt.Errorf("reading the answer: %w: %w", ports.ErrModelInterrupted, err)
-	}
-	return fmt.Errorf("asking the model: %w: %w", ports.ErrModelUnavailable, err)
 }
 
 // readFault words a failed read; an end before the first byte is a cut.

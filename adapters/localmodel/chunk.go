@@ -46,7 +46,7 @@ func decodeChunk(data []byte, whole bool) (chunk, error) {
 	if err := json.Unmarshal(data, &w); err != nil {
 		return chunk{}, errNotJSON // the library's text quotes the content
 	}
-	if present(w.Error) {
+	if len(w.Error) > 0 && string(w.Error) != "null" {
 		return chunk{failure: &serverError{word: errorWord(w.Error)}}, nil
 	}
 	if w.Object == "error" {
@@ -91,9 +91,4 @@ func appendContent(dst []byte, raw json.RawMessage) []byte {
 		}
 	}
 	return dst
-}
-
-// present tells a value from an absent one and from null.
-func present(raw json.RawMessage) bool {
-	return len(raw) > 0 && !bytes.Equal(raw, []byte("null"))
 }

@@ -105,7 +105,10 @@ func (a *Auto) Probe(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if !a.due() {
+	a.mu.Lock()
+	due := a.using == nil && (a.looked.IsZero() || a.now().Sub(a.looked) >= probeInterval)
+	a.mu.Unlock()
+	if !due {
 		return nil
 	}
 	probeCtx, cancel := context.WithTimeout(ctx, probeTimeout)
@@ -116,13 +119,6 @@ func (a *Auto) Probe(ctx context.Context) error {
 	}
 	a.settle(found)
 	return nil
-}
-
-// due says whether a question with no model in use calls for a probe.
-func (a *Auto) due() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.using == nil && (a.looked.IsZero() || a.now().Sub(a.looked) >= probeInterval)
 }
 
 // settle takes the result of a whole probe.

@@ -5,6 +5,7 @@ package localmodel
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"plexus/adapters/outbound"
+	"plexus/domain/admission"
 	"plexus/ports"
 )
 
@@ -35,24 +37,12 @@ type Limits struct {
 	Total     time.Duration // the whole call
 }
 
-// Key is a model service's secret. Every way of printing it gives "[redacted]".
-type Key string
-
-// String hides the key.
-func (Key) String() string { return "[redacted]" }
-
-// GoString hides the key.
-func (Key) GoString() string { return "[redacted]" }
-
-// MarshalText hides the key.
-func (Key) MarshalText() ([]byte, error) { return []byte("[redacted]"), nil }
-
 // Config names a model.
 type Config struct {
-	BaseURL        string // up to and without /chat/completions: "http://127.0.0.1:11434/v1"
-	Model          string // its name there
-	Key            Key    // "": no Authorization header
-	AllowPlainHTTP bool   // http:// to another machine
+	BaseURL        string           // up to and without /chat/completions: "http://127.0.0.1:11434/v1"
+	Model          string           // its name there
+	Key            admission.Secret // empty: no Authorization header
+	AllowPlainHTTP bool             // http:// to another machine
 	Limits         Limits
 	Dial           outbound.Dial // nil: the network
 }
@@ -62,9 +52,11 @@ type Config struct {
 type Generator struct {
 	endpoint string
 	model    string
-	key      Key
-	limits   Limits
-	http     *http.Client
+	// key gives the key. A function, because a key in a field would be printed by
+	// %+v of anything that holds the Generator.
+	key    func() string
+	limits Limits
+	http   *http.Client
 }
 
 var _ ports.Generator = (*Generator)(nil)
@@ -78,7 +70,7 @@ func New(cfg Config) (*Generator, error) {
 	if strings.TrimSpace(cfg.Model) == "" {
 		err = errors.Join(err, errors.New("model: name is missing"))
 	}
-	if strings.ContainsFunc(string(cfg.Key), func(r rune) bool { return r <= ' ' || r > '~' }) {
+	if strings.ContainsFunc(cfg.Key.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
 		err = errors.Join(err, errors.New("model: the key holds a blank or a non-ASCII character"))
 	}
 	if err != nil {
@@ -87,23 +79,14 @@ func New(cfg Config) (*Generator, error) {
 	return &Generator{
 		endpoint: base.JoinPath("chat/completions").String(),
 		model:    cfg.Model,
-		key:      cfg.Key,
-		limits:   cfg.Limits.withDefaults(),
-		http:     outbound.NewClient(base, cfg.Dial),
+		key:      cfg.Key.Reveal,
+		limits: Limits{
+			FirstByte: cmp.Or(cfg.Limits.FirstByte, DefaultFirstByte),
+			Idle:      cmp.Or(cfg.Limits.Idle, DefaultIdle),
+			Total:     cmp.Or(cfg.Limits.Total, DefaultTotal),
+		},
+		http: outbound.NewClient(base, cfg.Dial),
 	}, nil
-}
-
-func (l Limits) withDefaults() Limits {
-	if l.FirstByte == 0 {
-		l.FirstByte = DefaultFirstByte
-	}
-	if l.Idle == 0 {
-		l.Idle = DefaultIdle
-	}
-	if l.Total == 0 {
-		l.Total = DefaultTotal
-	}
-	return l
 }
 
 // Close drops idle connections. A running Generate is not disturbed.
@@ -124,9 +107,9 @@ func (g *Generator) Generate(ctx context.Context, prompt ports.Prompt, emit func
 	cause := context.Cause(callCtx)
 	w.stop()
 
-	var said *serverError
-	if errors.As(err, &said) && g.key != "" && strings.Contains(said.word, string(g.key)) {
-		said.word = "" // a server may echo what it was sent
+	var reported *serverError
+	if key := g.key(); errors.As(err, &reported) && key != "" && strings.Contains(reported.word, key) {
+		reported.word = "" // a server may echo what it was sent
 	}
 	switch {
 	case a.emitErr != nil:
@@ -137,7 +120,15 @@ func (g *Generator) Generate(ctx context.Context, prompt ports.Prompt, emit func
 	case cause != nil: // the watch ended the call; err is only what that looked like
 		err = cause
 	}
-	return a.outcome(err)
+	switch { // what a fault is depends on whether text has gone out
+	case err == nil:
+		return nil
+	case errors.Is(err, ports.ErrModelEmpty):
+		return fmt.Errorf("asking the model: %w", err)
+	case a.bytes > 0:
+		return fmt.Errorf("reading the answer: %w: %w", ports.ErrModelInterrupted, err)
+	}
+	return fmt.Errorf("asking the model: %w: %w", ports.ErrModelUnavailable, err)
 }
 
 // request renders the body of a call.
@@ -150,8 +141,8 @@ func (g *Generator) request(prompt ports.Prompt) ([]byte, error) {
 	if prompt.System != "" {
 		messages = append(messages, message{"system", prompt.System})
 	}
-	for _, said := range prompt.History {
-		messages = append(messages, message{"user", said.User}, message{"assistant", said.Assistant})
+	for _, e := range prompt.History {
+		messages = append(messages, message{"user", e.User}, message{"assistant", e.Assistant})
 	}
 	messages = append(messages, message{"user", prompt.User})
 	return json.Marshal(struct {
@@ -170,29 +161,24 @@ func (g *Generator) call(ctx context.Context, w *watch, body []byte, a *answer) 
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream, application/json")
 	req.Header.Set("User-Agent", "plexus")
-	if g.key != "" {
-		req.Header.Set("Authorization", "Bearer "+string(g.key))
+	if key := g.key(); key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
 	}
 	resp, err := g.http.Do(req)
 	if err != nil {
 		return plain(err)
 	}
 	defer resp.Body.Close()
-	reply := outbound.Bounded(w.reader(resp.Body), MaxReply, errReplyTooBig)
+	reply := outbound.Bounded(watchedReader{w, resp.Body}, MaxReply, errReplyTooBig)
 	if resp.StatusCode != http.StatusOK {
-		return refusal(resp.StatusCode, reply)
+		refused := &serverError{status: resp.StatusCode}
+		if raw, err := io.ReadAll(io.LimitReader(reply, 64<<10)); err == nil {
+			refused.word = replyWord(raw)
+		}
+		return refused
 	}
 	if enc := resp.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
 		return errEncoding
 	}
 	return a.read(ctx, reply)
-}
-
-// refusal makes the error of a status, reading no more than its code word.
-func refusal(status int, body io.Reader) error {
-	raw, err := io.ReadAll(io.LimitReader(body, 64<<10))
-	if err != nil {
-		return &serverError{status: status}
-	}
-	return &serverError{status: status, word: replyWord(raw)}
 }

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"plexus/domain/admission"
 	"plexus/ports"
 	"plexus/ports/portstest"
 )
@@ -91,7 +92,7 @@ func TestRequest_WithoutKeyOrSystem(t *testing.T) {
 		}
 		r.events(content(`"Hello"`), "[DONE]")
 	})
-	g.key = ""
+	g.key = func() string { return "" }
 	if err := g.Generate(t.Context(), ports.Prompt{User: "q"}, func(string) error { return nil }); err != nil {
 		t.Error(err)
 	}
@@ -131,7 +132,7 @@ func TestRefusals(t *testing.T) {
 			r.w.WriteHeader(401)
 			r.write(`{"error":{"code":"plainword"}}`)
 		})
-		g.key = "plainword"
+		g.key = func() string { return "plainword" }
 		if err := checkAnswer(t, g, "", unavailable); strings.Contains(err.Error(), "plainword") {
 			t.Error("the key is in the error")
 		}
@@ -176,10 +177,10 @@ func TestNew(t *testing.T) {
 	}{
 		{"loopback", Config{BaseURL: "http://127.0.0.1:11434/v1", Model: "m"}, nil},
 		{"slash at the end", Config{BaseURL: "http://localhost:11434/v1/", Model: "m"}, nil},
-		{"hosted", Config{BaseURL: "https://api.example.org/v1", Model: "m", Key: testKey}, nil},
+		{"hosted", Config{BaseURL: "https://api.example.org/v1", Model: "m", Key: admission.NewSecret(testKey)}, nil},
 		{"plain and allowed", Config{BaseURL: "http://192.0.2.1/v1", Model: "m", AllowPlainHTTP: true}, nil},
 		{"plain", Config{BaseURL: "http://192.0.2.1/v1", Model: "m"}, []string{"allow_plain_http"}},
-		{"everything wrong", Config{BaseURL: "ftp://x", Model: " ", Key: "a b\n"}, []string{"https://", "name", "key"}},
+		{"everything wrong", Config{BaseURL: "ftp://x", Model: " ", Key: admission.NewSecret("a b\n")}, []string{"https://", "name", "key"}},
 		{"no URL", Config{BaseURL: "127.0.0.1:11434", Model: "m"}, []string{"no URL"}},
 		{"empty", Config{}, []string{"no URL", "name"}},
 		{"user", Config{BaseURL: "https://u:hunter2@x/v1", Model: "m"}, []string{"no user"}},
@@ -204,12 +205,16 @@ func TestNew(t *testing.T) {
 }
 
 func TestKeyIsNeverPrinted(t *testing.T) {
-	cfg := Config{Key: testKey}
+	cfg := Config{Key: admission.NewSecret(testKey)}
 	raw, err := json.Marshal(cfg.Key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []string{fmt.Sprint(cfg.Key), fmt.Sprintf("%v %+v %#v %s %q %x", cfg, cfg, cfg, cfg.Key, cfg.Key, cfg.Key), string(raw)} {
+	g, err := New(Config{BaseURL: "https://api.example.org/v1", Model: "m", Key: cfg.Key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []string{fmt.Sprint(cfg.Key), fmt.Sprintf("%+v %#v", g, g), fmt.Sprintf("%v %+v %#v %s %q %x", cfg, cfg, cfg, cfg.Key, cfg.Key, cfg.Key), string(raw)} {
 		if strings.Contains(s, testKey) || strings.Contains(s, "736b2d") {
 			t.Errorf("printed: %s", s)
 		}

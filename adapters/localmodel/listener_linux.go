@@ -13,20 +13,19 @@ import (
 func ListenerIsOurs(port int) (bool, error) {
 	var owners []int
 	for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		found, err := ownersIn(name, port)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // no IPv6: no table
+		table, err := os.Open(name)
+		if errors.Is(err, fs.ErrNotExist) { // no IPv6: no table
+			continue
+		}
+		if err != nil {
+			return false, fmt.Errorf("reading the socket table: %w", err)
+		}
+		found, err := listenerOwners(table, port)
+		_ = table.Close() // opened for reading
+		if err != nil {
 			return false, err
 		}
 		owners = append(owners, found...)
 	}
 	return allOwnedBy(os.Getuid(), owners), nil
-}
-
-func ownersIn(name string, port int) ([]int, error) {
-	table, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("reading the socket table: %w", err)
-	}
-	defer table.Close()
-	return listenerOwners(table, port)
 }

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"plexus/domain/admission"
 	"plexus/ports"
 )
 
@@ -62,7 +63,7 @@ func stubModel(t *testing.T, script func(r reply, req *http.Request)) *Generator
 		script(reply{t, w}, req)
 	}))
 	t.Cleanup(server.Close)
-	return newGenerator(t, Config{BaseURL: server.URL + "/v1", Model: "m", Key: testKey})
+	return newGenerator(t, Config{BaseURL: server.URL + "/v1", Model: "m", Key: admission.NewSecret(testKey)})
 }
 
 // stubBody serves one fixed reply body.

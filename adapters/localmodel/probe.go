@@ -141,16 +141,16 @@ func chooseModel(raw []byte, serverHeader, mark string) (string, error) {
 }
 
 // bearsMark compares product names as people write them: llama.cpp, llamacpp.
-func bearsMark(said, mark string) bool {
+func bearsMark(name, mark string) bool {
 	fold := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), ".", "") }
-	return strings.Contains(fold(said), fold(mark))
+	return strings.Contains(fold(name), fold(mark))
 }
 
 // isChatModel goes by the name, which is all that the list gives. A model whose
 // name holds cloud is only relayed by the local server to another machine. A
 // name that does not print could mislead where it is shown.
 func isChatModel(name string) bool {
-	if strings.TrimSpace(name) == "" || len(name) > maxModelName || !utf8.ValidString(name) || strings.ContainsFunc(name, notPrint) {
+	if strings.TrimSpace(name) == "" || len(name) > maxModelName || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return false
 	}
 	lower := strings.ToLower(name)
@@ -161,5 +161,3 @@ func isChatModel(name string) bool {
 	}
 	return true
 }
-
-func notPrint(r rune) bool { return !unicode.IsPrint(r) }

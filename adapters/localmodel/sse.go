@@ -30,10 +30,6 @@ type eventReader struct {
 	begun  bool
 }
 
-func newEventReader(r *bufio.Reader) *eventReader {
-	return &eventReader{in: r}
-}
-
 // next gives the next event with data; io.EOF when the stream ended in order.
 func (r *eventReader) next() (event, error) {
 	r.data = r.data[:0]
@@ -56,8 +52,9 @@ func (r *eventReader) next() (event, error) {
 			ev.failed = false
 			continue
 		}
-		name, value := splitField(line)
-		switch name {
+		name, value, _ := bytes.Cut(line, []byte{':'})
+		value = bytes.TrimPrefix(value, []byte{' '})
+		switch string(name) { // of a comment it is empty
 		case "event":
 			ev.failed = ev.failed || string(value) == "error"
 			continue
@@ -76,12 +73,6 @@ func (r *eventReader) next() (event, error) {
 		r.data = append(r.data, value...)
 		seen = true
 	}
-}
-
-// splitField cuts "name: value"; a comment has the empty name.
-func splitField(line []byte) (name string, value []byte) {
-	before, after, _ := bytes.Cut(line, []byte{':'})
-	return string(before), bytes.TrimPrefix(after, []byte{' '})
 }
 
 // readLine gives one line without its end. io.EOF comes with the bytes of a last

@@ -13,7 +13,7 @@ import (
 
 // readAll gives the data of all events, a failed one with a ! before it.
 func readAll(r io.Reader) (got []string, err error) {
-	events := newEventReader(bufio.NewReaderSize(r, 16))
+	events := &eventReader{in: bufio.NewReaderSize(r, 16)}
 	for {
 		ev, err := events.next()
 		if err != nil {

@@ -37,21 +37,17 @@ func appendUnquoted(dst, literal []byte) []byte {
 				return dst
 			}
 			unit, _ := strconv.ParseUint(string(s[:4]), 16, 16)
-			dst = appendUnit(dst, rune(unit))
+			if utf16.IsSurrogate(rune(unit)) {
+				dst = append(dst, 0xED, 0x80|byte(unit>>6)&0x3F, 0x80|byte(unit)&0x3F)
+			} else {
+				dst = utf8.AppendRune(dst, rune(unit))
+			}
 			s = s[4:]
 		default:
 			dst = append(dst, escape)
 		}
 	}
 	return dst
-}
-
-// appendUnit appends one UTF-16 unit; a surrogate in its three-byte form.
-func appendUnit(dst []byte, unit rune) []byte {
-	if utf16.IsSurrogate(unit) {
-		return append(dst, 0xED, 0x80|byte(unit>>6)&0x3F, 0x80|byte(unit)&0x3F)
-	}
-	return utf8.AppendRune(dst, unit)
 }
 
 // joiner makes valid UTF-8 of text that arrives in pieces cut anywhere: in a
@@ -108,7 +104,7 @@ func decode(in []byte) (r rune, size int) {
 	return utf8.RuneError, size
 }
 
-// decodeSurrogate recognises the three-byte form; size 0 with ok says that its
+// decodeSurrogate recognizes the three-byte form; size 0 with ok says that its
 // last byte is still to come.
 func decodeSurrogate(in []byte) (unit rune, size int, ok bool) {
 	if len(in) < 2 || in[0] != 0xED || in[1] < 0xA0 || in[1] > 0xBF {

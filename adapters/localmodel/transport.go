@@ -39,12 +39,8 @@ func (w *watch) stop() {
 	w.total()
 }
 
-// reader wraps the reply so that silence is measured while we wait for it, and
-// not while emit holds the answer back.
-func (w *watch) reader(body io.Reader) io.Reader {
-	return watchedReader{w, body}
-}
-
+// watchedReader is the reply, read so that silence is measured while we wait for it
+// and not while emit holds the answer back.
 type watchedReader struct {
 	w    *watch
 	body io.Reader

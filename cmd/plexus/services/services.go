@@ -87,7 +87,7 @@ func (s *Services) addModel(cfg config.Config, log *slog.Logger) error {
 		s.closers = append(s.closers, local.Close)
 	case "openai":
 		model, err := localmodel.New(localmodel.Config{
-			BaseURL: cfg.Model.BaseURL, Model: cfg.Model.Name, Key: localmodel.Key(cfg.Model.Key.Reveal()),
+			BaseURL: cfg.Model.BaseURL, Model: cfg.Model.Name, Key: cfg.Model.Key,
 			AllowPlainHTTP: cfg.Model.PlainHTTP, Limits: wait,
 		})
 		if err != nil {
