@@ -58,7 +58,10 @@ func AcquireLock(ctx context.Context, dataDir string, patience time.Duration) (*
 		}
 		return nil, fmt.Errorf("locking %s: %w", path, err)
 	}
-	writePID(file)
+	// The pid is for people; that it cannot be written does not weaken the lock.
+	if file.Truncate(0) == nil {
+		_, _ = file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	}
 	return &Lock{file: file}, nil
 }
 
@@ -134,11 +137,4 @@ func readPID(file *os.File) int {
 		return 0
 	}
 	return pid
-}
-
-// writePID is for people; that it cannot be written does not weaken the lock.
-func writePID(file *os.File) {
-	if file.Truncate(0) == nil {
-		_, _ = file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
-	}
 }

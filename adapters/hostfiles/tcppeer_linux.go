@@ -39,7 +39,12 @@ func tcpPeerUID(conn net.Conn) (uint32, error) {
 	}
 	// A client that opened an IPv6 socket for an IPv4 address is in tcp6.
 	for _, path := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		uid, err := lookUpPeer(path, peer, local)
+		table, err := os.Open(path)
+		if err != nil {
+			continue // without IPv6 there is no such table
+		}
+		uid, err := findPeer(table, peer, local, strings.HasSuffix(path, "6"))
+		_ = table.Close() // opened for reading
 		if !errors.Is(err, ErrPeerUnknown) {
 			return uid, err
 		}
@@ -54,15 +59,6 @@ func addrPort(addr net.Addr) (netip.AddrPort, error) {
 	}
 	ap := tcp.AddrPort()
 	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port()), nil
-}
-
-func lookUpPeer(path string, peer, local netip.AddrPort) (uint32, error) {
-	table, err := os.Open(path)
-	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrPeerUnknown, err)
-	}
-	defer table.Close() // opened for reading
-	return findPeer(table, peer, local, strings.HasSuffix(path, "6"))
 }
 
 // findPeer reads the kernel's table: columns are number, local address, remote

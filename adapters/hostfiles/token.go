@@ -15,9 +15,6 @@ import (
 	"plexus/ports"
 )
 
-// tokenBytes are written as twice as many lower-case hex digits.
-const tokenBytes = 32
-
 // TokenFile is the file of the host token. It may be used concurrently.
 type TokenFile struct {
 	path string
@@ -53,7 +50,7 @@ func LoadToken(path string) (LoadResult, error) {
 		l.Created = true
 	case err != nil:
 		return LoadResult{}, fmt.Errorf("host token: %w", err)
-	case validToken(trim(content)):
+	case admission.WellFormedKey(trim(content)):
 		l.Token.token = admission.NewSecret(trim(content))
 		return l, nil
 	default:
@@ -78,7 +75,7 @@ func (f *TokenFile) Secret() admission.Secret {
 
 // RotateToken writes a new token. When it fails the old one stays valid.
 func (f *TokenFile) RotateToken() (admission.KeyHash, error) {
-	var raw [tokenBytes]byte
+	var raw [admission.KeyLength / 2]byte
 	_, _ = rand.Read(raw[:]) // never fails: see crypto/rand
 	token := admission.NewSecret(hex.EncodeToString(raw[:]))
 	f.mu.Lock()
@@ -123,17 +120,4 @@ func readPrivate(path string) (content []byte, warnings []string, err error) {
 		return nil, nil, fmt.Errorf("reading: %w", err)
 	}
 	return content, warnings, nil
-}
-
-// validToken: exactly 64 lower-case hex digits.
-func validToken(s string) bool {
-	if len(s) != 2*tokenBytes {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i]; !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') {
-			return false
-		}
-	}
-	return true
 }

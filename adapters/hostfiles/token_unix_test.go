@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"plexus/domain/admission"
 )
 
 const goodToken = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -80,7 +82,7 @@ func TestF1_CreatedPrivateNeverReadableBetween(t *testing.T) {
 		t.Errorf("directory mode %04o, want 0700", m)
 	}
 	content, err := os.ReadFile(path)
-	if err != nil || !validToken(strings.TrimSpace(string(content))) {
+	if err != nil || !admission.WellFormedKey(strings.TrimSpace(string(content))) {
 		t.Errorf("content is not 64 hex digits (%v)", err)
 	}
 }

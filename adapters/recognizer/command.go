@@ -31,7 +31,7 @@ var (
 )
 
 // Command is a program that gets a 16 kHz mono WAV file as its last argument and
-// prints what was said. Methods may be called concurrently.
+// prints its text. Methods may be called concurrently.
 //
 // The file lies in a folder of its own, which is the program's working folder,
 // and goes with it when the program ends; what a killed process of ours leaves is
@@ -97,7 +97,7 @@ func (c *Command) find() (string, error) {
 
 // Transcribe runs the program once; see ports.Transcriber.
 func (c *Command) Transcribe(ctx context.Context, samples []byte) (string, error) {
-	return bounded(ctx, c.limit, samples, func(ctx context.Context) (said string, err error) {
+	return bounded(ctx, c.limit, samples, func(ctx context.Context) (text string, err error) {
 		path, err := c.find()
 		if err != nil {
 			return "", err
@@ -111,7 +111,7 @@ func (c *Command) Transcribe(ctx context.Context, samples []byte) (string, error
 		}
 		defer func() {
 			if removeErr := os.RemoveAll(dir); removeErr != nil && err == nil {
-				said, err = "", fmt.Errorf("%w: it could not be removed: %w", errNoFile, removeErr)
+				text, err = "", fmt.Errorf("%w: it could not be removed: %w", errNoFile, removeErr)
 			}
 		}()
 		file := filepath.Join(dir, "speech.wav")

@@ -15,11 +15,27 @@ const blankAudio = "[BLANK_AUDIO]"
 // oneLine makes valid UTF-8 on one line of what a recognizer gave: without time
 // stamps, control characters and white space around it. Lines are joined by a
 // blank, except where the writing has none.
-func oneLine(said string) string {
+func oneLine(raw string) string {
 	var all strings.Builder
 	last := ' '
-	for line := range strings.FieldsFuncSeq(strings.ToValidUTF8(said, "\uFFFD"), isBreak) {
-		line = strings.TrimSpace(strings.Map(plainRune, withoutStamp(line)))
+	lineBreak := func(r rune) bool { return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' }
+	for line := range strings.FieldsFuncSeq(strings.ToValidUTF8(raw, "\uFFFD"), lineBreak) {
+		// "[00:00.000 --> 00:02.500]" goes from its front.
+		stamp, rest, closed := strings.Cut(strings.TrimSpace(line), "]")
+		stamp, opened := strings.CutPrefix(stamp, "[")
+		from, to, arrow := strings.Cut(stamp, "-->")
+		if closed && opened && arrow && isTime(from) && isTime(to) {
+			line = rest
+		}
+		line = strings.TrimSpace(strings.Map(func(r rune) rune {
+			switch {
+			case r == '\t':
+				return ' '
+			case unicode.IsControl(r):
+				return -1
+			}
+			return r
+		}, line))
 		if line == "" || line == blankAudio {
 			continue
 		}
@@ -33,34 +49,10 @@ func oneLine(said string) string {
 	return all.String()
 }
 
-func isBreak(r rune) bool { return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' }
-
-// plainRune takes control characters out; a tab is a blank.
-func plainRune(r rune) rune {
-	switch {
-	case r == '\t':
-		return ' '
-	case unicode.IsControl(r):
-		return -1
-	}
-	return r
-}
-
 // isWide: Chinese and Japanese, their punctuation included, are written without
 // blanks between words. Korean is not.
 func isWide(r rune) bool {
 	return text.IsCJK(r) && !unicode.Is(unicode.Hangul, r) || r >= 0x3000 && r <= 0x303F || r >= 0xFF01 && r <= 0xFF60
-}
-
-// withoutStamp cuts "[00:00.000 --> 00:02.500]" off the front of a line.
-func withoutStamp(line string) string {
-	stamp, rest, closed := strings.Cut(strings.TrimSpace(line), "]")
-	stamp, opened := strings.CutPrefix(stamp, "[")
-	from, to, arrow := strings.Cut(stamp, "-->")
-	if !closed || !opened || !arrow || !isTime(from) || !isTime(to) {
-		return line
-	}
-	return rest
 }
 
 func isTime(s string) bool {

@@ -37,7 +37,7 @@ func bounded(ctx context.Context, limit time.Duration, samples []byte, recognize
 	}
 	limited, stop := context.WithTimeoutCause(ctx, limit, errTooSlow)
 	defer stop()
-	said, err := recognize(limited)
+	text, err := recognize(limited)
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
@@ -46,7 +46,7 @@ func bounded(ctx context.Context, limit time.Duration, samples []byte, recognize
 	case err != nil:
 		return "", fault(err)
 	}
-	return oneLine(said), nil
+	return oneLine(text), nil
 }
 
 // fault wraps what went wrong; err has to be a text of this package or of the

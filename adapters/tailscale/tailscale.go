@@ -59,17 +59,13 @@ func Find(environ []string) (*Tool, error) {
 		// A relative folder would be where the shell happens to stand.
 		for _, file := range []string{name, "Tailscale"} {
 			path := filepath.Join(dir, file)
-			if filepath.IsAbs(dir) && executable(path) {
+			info, err := os.Stat(path)
+			if filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && (info.Mode()&0o111 != 0 || runtime.GOOS == "windows") {
 				return &Tool{path, environ}, nil
 			}
 		}
 	}
 	return nil, ErrNotInstalled
-}
-
-func executable(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && (info.Mode()&0o111 != 0 || runtime.GOOS == "windows")
 }
 
 // Name is this machine's full name in its tailnet, such as box.tail1234.ts.net.
