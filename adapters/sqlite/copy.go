@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,7 +25,7 @@ func (m *migrator) copyAside(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	partial := m.path + ".partial-copy"
-	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := removeIfThere(partial); err != nil {
 		return fmt.Errorf("remove unfinished copy: %w", err)
 	}
 	if err := writeCopy(ctx, db, partial); err != nil {
@@ -35,7 +34,7 @@ func (m *migrator) copyAside(ctx context.Context, db *sql.DB) error {
 	if err := m.reached(target, "copied"); err != nil {
 		return err
 	}
-	prefix := copyPrefix(m.path, target)
+	prefix := fmt.Sprintf("%s.before-%d-", m.path, target)
 	name := prefix + m.now().UTC().Format("20060102T150405Z")
 	if err := os.Rename(partial, name); err != nil {
 		return fmt.Errorf("name copy: %w", err)
@@ -43,14 +42,16 @@ func (m *migrator) copyAside(ctx context.Context, db *sql.DB) error {
 	if err := syncDir(filepath.Dir(name)); err != nil {
 		return fmt.Errorf("make copy durable: %w", err)
 	}
-	if err := dropOldCopies(prefix); err != nil {
-		return err
+	copies, err := filesWithPrefix(prefix)
+	if err != nil {
+		return fmt.Errorf("list copies: %w", err)
+	}
+	for _, old := range copies[:max(0, len(copies)-keptCopies)] {
+		if err := os.Remove(old); err != nil {
+			return fmt.Errorf("remove old copy: %w", err)
+		}
 	}
 	return m.reached(target, "put aside")
-}
-
-func copyPrefix(path string, version int) string {
-	return fmt.Sprintf("%s.before-%d-", path, version)
 }
 
 // writeCopy fills an empty private file, which SQLite accepts as a target.
@@ -67,19 +68,6 @@ func writeCopy(ctx context.Context, db *sql.DB, to string) error {
 	}
 	if err := syncFile(to); err != nil {
 		return fmt.Errorf("make copy durable: %w", err)
-	}
-	return nil
-}
-
-func dropOldCopies(prefix string) error {
-	copies, err := filesWithPrefix(prefix)
-	if err != nil {
-		return fmt.Errorf("list copies: %w", err)
-	}
-	for _, old := range copies[:max(0, len(copies)-keptCopies)] {
-		if err := os.Remove(old); err != nil {
-			return fmt.Errorf("remove old copy: %w", err)
-		}
 	}
 	return nil
 }

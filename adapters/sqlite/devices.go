@@ -123,23 +123,23 @@ func oneRow(doing string, done sql.Result, err, none error) error {
 
 // Devices implements ports.DeviceRegistry.
 func (d *Devices) Devices(ctx context.Context) ([]pairing.Device, error) {
+	stored, err := listDevices(ctx, d.reader)
 	var list []pairing.Device
-	err := eachDevice(ctx, d.reader, func(dev pairing.Device, _ pairing.TokenHash) { list = append(list, dev) })
-	if err != nil {
-		return nil, err
+	for _, s := range stored {
+		list = append(list, s.Device)
 	}
-	return list, nil
+	return list, err
 }
 
 // FindDevice implements ports.DeviceRegistry. Every hash is compared, whether one
 // has matched or not.
-func (d *Devices) FindDevice(ctx context.Context, hash pairing.TokenHash) (pairing.Device, error) {
-	var found pairing.Device
-	err := eachDevice(ctx, d.reader, func(dev pairing.Device, its pairing.TokenHash) {
-		if its.Equal(hash) {
-			found = dev
+func (d *Devices) FindDevice(ctx context.Context, hash pairing.TokenHash) (found pairing.Device, err error) {
+	stored, err := listDevices(ctx, d.reader)
+	for _, s := range stored {
+		if s.hash.Equal(hash) {
+			found = s.Device
 		}
-	})
+	}
 	if err == nil && found.ID == (pairing.DeviceID{}) {
 		err = ports.ErrDeviceUnknown
 	}
@@ -159,44 +159,32 @@ func (d *Devices) DeviceHash(ctx context.Context, id pairing.DeviceID) (pairing.
 	return toHash(hash)
 }
 
-// queryer is a pool or a transaction.
-type queryer interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+// storedDevice is a row of devices.
+type storedDevice struct {
+	pairing.Device
+	hash pairing.TokenHash // of its token
 }
 
-// eachDevice visits the devices in the order they were added.
-func eachDevice(ctx context.Context, db queryer, visit func(pairing.Device, pairing.TokenHash)) (err error) {
-	rows, err := db.QueryContext(ctx, "SELECT id, name, created_at, first_connected_at, last_seen_at, token_hash FROM devices ORDER BY seq")
-	if err != nil {
-		return sqlitex.Wrap("list devices", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		dev, hash, err := scanDevice(rows)
-		if err != nil {
-			return sqlitex.Wrap("list devices", err)
+// listDevices gives the devices in the order they were added.
+func listDevices(ctx context.Context, db sqlitex.Queryer) ([]storedDevice, error) {
+	scan := func(row sqlitex.Scanner) (dev storedDevice, err error) {
+		var (
+			id, hash    []byte
+			created     int64
+			first, last sql.NullInt64
+		)
+		if err := row.Scan(&id, &dev.Name, &created, &first, &last, &hash); err != nil {
+			return dev, err
 		}
-		visit(dev, hash)
+		if copy(dev.ID[:], id) != len(dev.ID) {
+			return dev, fmt.Errorf("%w: device ID of %d bytes", ErrDamaged, len(id))
+		}
+		dev.CreatedAt, dev.FirstConnectedAt, dev.LastSeenAt = time.UnixMilli(created), fromMillis(first), fromMillis(last)
+		dev.hash, err = toHash(hash)
+		return dev, err
 	}
-	return sqlitex.Wrap("list devices", rows.Err())
-}
-
-func scanDevice(row scanner) (pairing.Device, pairing.TokenHash, error) {
-	var (
-		dev         pairing.Device
-		id, hash    []byte
-		created     int64
-		first, last sql.NullInt64
-	)
-	if err := row.Scan(&id, &dev.Name, &created, &first, &last, &hash); err != nil {
-		return dev, pairing.TokenHash{}, err
-	}
-	if copy(dev.ID[:], id) != len(dev.ID) {
-		return dev, pairing.TokenHash{}, fmt.Errorf("%w: device ID of %d bytes", ErrDamaged, len(id))
-	}
-	dev.CreatedAt, dev.FirstConnectedAt, dev.LastSeenAt = time.UnixMilli(created), fromMillis(first), fromMillis(last)
-	h, err := toHash(hash)
-	return dev, h, err
+	return sqlitex.All(ctx, db, "list devices", scan,
+		"SELECT id, name, created_at, first_connected_at, last_seen_at, token_hash FROM devices ORDER BY seq")
 }
 
 func toHash(b []byte) (pairing.TokenHash, error) {

@@ -100,46 +100,21 @@ func makeRoom(ctx context.Context, tx *sql.Tx, origin string) error {
 }
 
 // Extensions implements ports.ExtensionRegistry.
-func (x *Extensions) Extensions(ctx context.Context) (list []admission.Extension, err error) {
-	err = eachExtension(ctx, x.reader, func(e admission.Extension) { list = append(list, e) })
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
+func (x *Extensions) Extensions(ctx context.Context) ([]admission.Extension, error) {
+	return listExtensions(ctx, x.reader)
 }
 
-func eachExtension(ctx context.Context, db queryer, visit func(admission.Extension)) (err error) {
-	rows, err := db.QueryContext(ctx, "SELECT "+extensionColumns+" FROM extensions ORDER BY id")
-	if err != nil {
-		return sqlitex.Wrap("list extensions", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		e, err := scanExtension(rows)
-		if err != nil {
-			return sqlitex.Wrap("list extensions", err)
-		}
-		visit(e)
-	}
-	return sqlitex.Wrap("list extensions", rows.Err())
+func listExtensions(ctx context.Context, db sqlitex.Queryer) ([]admission.Extension, error) {
+	return sqlitex.All(ctx, db, "list extensions", scanExtension, "SELECT "+extensionColumns+" FROM extensions ORDER BY id")
 }
 
 // ForgetExtension implements ports.ExtensionRegistry.
 func (x *Extensions) ForgetExtension(ctx context.Context, id int64) error {
 	done, err := x.writer.ExecContext(ctx, "DELETE FROM extensions WHERE id = ?", id)
-	if err != nil {
-		return sqlitex.Wrap("forget extension", err)
-	}
-	n, err := done.RowsAffected()
-	if err == nil && n == 0 {
-		return ports.ErrExtensionUnknown
-	}
-	return sqlitex.Wrap("forget extension", err)
+	return oneRow("forget extension", done, err, ports.ErrExtensionUnknown)
 }
 
-type scanner interface{ Scan(dest ...any) error }
-
-func scanExtension(row scanner) (admission.Extension, error) {
+func scanExtension(row sqlitex.Scanner) (admission.Extension, error) {
 	var (
 		e           admission.Extension
 		key         []byte

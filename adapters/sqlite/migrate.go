@@ -178,7 +178,15 @@ func (m *migrator) apply(ctx context.Context, db *sql.DB, s script) error {
 		if err := m.reached(s.version, "changed"); err != nil {
 			return err
 		}
-		if err := m.record(ctx, tx, s); err != nil {
+		if _, err := tx.ExecContext(ctx, createHistory); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "INSERT INTO migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)",
+			s.version, s.name, s.checksum, m.now().UnixMilli())
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "PRAGMA user_version = "+strconv.Itoa(s.version)); err != nil {
 			return err
 		}
 		return m.reached(s.version, "recorded")
@@ -195,19 +203,6 @@ const createHistory = `CREATE TABLE IF NOT EXISTS migrations (
   checksum   TEXT    NOT NULL,
   applied_at INTEGER NOT NULL
 ) STRICT`
-
-func (m *migrator) record(ctx context.Context, tx *sql.Tx, s script) error {
-	if _, err := tx.ExecContext(ctx, createHistory); err != nil {
-		return err
-	}
-	_, err := tx.ExecContext(ctx, "INSERT INTO migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)",
-		s.version, s.name, s.checksum, m.now().UnixMilli())
-	if err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, "PRAGMA user_version = "+strconv.Itoa(s.version))
-	return err
-}
 
 // version gives the database's version, 0 for an empty file, and refuses a
 // database that this program did not make or is too old for.
@@ -228,28 +223,18 @@ func (m *migrator) version(ctx context.Context, db *sql.DB) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if !slices.EqualFunc(ran, m.scripts[:version], sameScript) {
+	same := func(a, b script) bool {
+		return a.version == b.version && a.name == b.name && a.checksum == b.checksum
+	}
+	if !slices.EqualFunc(ran, m.scripts[:version], same) {
 		return 0, fmt.Errorf("%w: its migrations up to version %d are not those of this program", ErrHistory, version)
 	}
 	return version, nil
 }
 
-func sameScript(a, b script) bool {
-	return a.version == b.version && a.name == b.name && a.checksum == b.checksum
-}
-
-func readHistory(ctx context.Context, db *sql.DB) (ran []script, err error) {
-	rows, err := db.QueryContext(ctx, "SELECT version, name, checksum FROM migrations ORDER BY version")
-	if err != nil {
-		return nil, sqlitex.Wrap("read migrations", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var s script
-		if err := rows.Scan(&s.version, &s.name, &s.checksum); err != nil {
-			return nil, sqlitex.Wrap("read migrations", err)
-		}
-		ran = append(ran, s)
-	}
-	return ran, sqlitex.Wrap("read migrations", rows.Err())
+func readHistory(ctx context.Context, db *sql.DB) ([]script, error) {
+	return sqlitex.All(ctx, db, "read migrations", func(row sqlitex.Scanner) (s script, err error) {
+		err = row.Scan(&s.version, &s.name, &s.checksum)
+		return s, err
+	}, "SELECT version, name, checksum FROM migrations ORDER BY version")
 }

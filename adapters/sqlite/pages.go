@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"strings"
 	"time"
 
@@ -106,33 +105,31 @@ FROM best JOIN pages ON pages.id = best.id
 ORDER BY best.score DESC, best.last_seen DESC, best.id DESC`
 
 // SearchPages implements ports.PageIndex.
-func (p *Pages) SearchPages(ctx context.Context, q ports.PageQuery) (found []framing.Result, err error) {
+func (p *Pages) SearchPages(ctx context.Context, q ports.PageQuery) ([]framing.Result, error) {
 	words := answers.Keywords(q.Text)
 	words = words[:min(len(words), maxQueryWords)]
 	if len(words) == 0 || q.Limit < 1 {
 		return nil, nil
 	}
-	rows, err := p.reader.QueryContext(ctx, searchSQL,
-		sql.Named("words", matchAny(words)),
+	// Any of the words. Each is quoted and holds letters and digits only, so no
+	// syntax of FTS5 is ever the person's.
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = `"` + text.Stem(w) + `"`
+	}
+	scan := func(row sqlitex.Scanner) (r framing.Result, err error) {
+		var body string
+		err = row.Scan(&r.URL, &r.Title, &body, &r.Score)
+		r.Snippet = text.Snippet(body, words, snippetLength)
+		return r, err
+	}
+	return sqlitex.All(ctx, p.reader, "search pages", scan, searchSQL,
+		sql.Named("words", strings.Join(quoted, " OR ")),
 		sql.Named("all", q.Shared || q.Reader == pages.Owner),
 		sql.Named("reader", q.Reader),
 		sql.Named("exclude", q.ExcludeURL),
 		sql.Named("oldest", p.oldest(p.now())),
 		sql.Named("limit", q.Limit))
-	if err != nil {
-		return nil, sqlitex.Wrap("search pages", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var r framing.Result
-		var body string
-		if err := rows.Scan(&r.URL, &r.Title, &body, &r.Score); err != nil {
-			return nil, sqlitex.Wrap("search pages", err)
-		}
-		r.Snippet = text.Snippet(body, words, snippetLength)
-		found = append(found, r)
-	}
-	return found, sqlitex.Wrap("search pages", rows.Err())
 }
 
 // indexWords is what the full text table gets of a text: its words, endings
@@ -145,34 +142,16 @@ func indexWords(s string) string {
 	return strings.Join(words, " ")
 }
 
-// matchAny gives the full text expression for any of words. Each is quoted and
-// holds letters and digits only, so no syntax of FTS5 is ever the person's.
-func matchAny(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = `"` + text.Stem(w) + `"`
-	}
-	return strings.Join(quoted, " OR ")
-}
-
 // Pages implements ports.PageIndex.
-func (p *Pages) Pages(ctx context.Context, limit int) (list []pages.Listing, err error) {
-	rows, err := p.reader.QueryContext(ctx,
-		"SELECT url, title, origin, bytes, last_seen FROM pages ORDER BY last_seen DESC, id DESC LIMIT ?", max(limit, 0))
-	if err != nil {
-		return nil, sqlitex.Wrap("list pages", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var l pages.Listing
+func (p *Pages) Pages(ctx context.Context, limit int) ([]pages.Listing, error) {
+	scan := func(row sqlitex.Scanner) (l pages.Listing, err error) {
 		var seen int64
-		if err := rows.Scan(&l.URL, &l.Title, &l.Origin, &l.Bytes, &seen); err != nil {
-			return nil, sqlitex.Wrap("list pages", err)
-		}
+		err = row.Scan(&l.URL, &l.Title, &l.Origin, &l.Bytes, &seen)
 		l.LastSeen = time.UnixMilli(seen)
-		list = append(list, l)
+		return l, err
 	}
-	return list, sqlitex.Wrap("list pages", rows.Err())
+	return sqlitex.All(ctx, p.reader, "list pages", scan,
+		"SELECT url, title, origin, bytes, last_seen FROM pages ORDER BY last_seen DESC, id DESC LIMIT ?", max(limit, 0))
 }
 
 // ClearPages implements ports.PageIndex. What was removed is also taken out of
@@ -193,16 +172,13 @@ func (p *Pages) ClearPages(ctx context.Context) (n int, err error) {
 	if err != nil {
 		return 0, sqlitex.Wrap("clear pages", err)
 	}
-	if err := p.shrink(ctx); err != nil {
+	_, err = p.writer.ExecContext(ctx, "VACUUM")
+	if err == nil {
+		var busy, inLog, moved int
+		err = p.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &inLog, &moved)
+	}
+	if err != nil {
 		return n, sqlitex.Wrap("pages are cleared; give their room back", err)
 	}
 	return n, nil
-}
-
-func (p *Pages) shrink(ctx context.Context) error {
-	if _, err := p.writer.ExecContext(ctx, "VACUUM"); err != nil {
-		return err
-	}
-	var busy, inLog, moved int
-	return p.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &inLog, &moved)
 }

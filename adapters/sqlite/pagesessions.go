@@ -68,20 +68,9 @@ func (p *PageSessions) FindPageSession(ctx context.Context, cookie, prefix secre
 }
 
 // PageSessions implements ports.PageSessions.
-func (p *PageSessions) PageSessions(ctx context.Context, now time.Time) (list []ports.PageSession, err error) {
-	rows, err := p.reader.QueryContext(ctx, "SELECT "+pageSessionColumns+" FROM page_sessions WHERE created_at > ? ORDER BY id", oldest(now))
-	if err != nil {
-		return nil, sqlitex.Wrap("list page sessions", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		s, err := scanPageSession(rows)
-		if err != nil {
-			return nil, sqlitex.Wrap("list page sessions", err)
-		}
-		list = append(list, s)
-	}
-	return list, sqlitex.Wrap("list page sessions", rows.Err())
+func (p *PageSessions) PageSessions(ctx context.Context, now time.Time) ([]ports.PageSession, error) {
+	return sqlitex.All(ctx, p.reader, "list page sessions", scanPageSession,
+		"SELECT "+pageSessionColumns+" FROM page_sessions WHERE created_at > ? ORDER BY id", oldest(now))
 }
 
 // RevokePageSession implements ports.PageSessions.
@@ -90,7 +79,7 @@ func (p *PageSessions) RevokePageSession(ctx context.Context, id int64) error {
 	return oneRow("revoke page session", done, err, ports.ErrPageSessionUnknown)
 }
 
-func scanPageSession(row scanner) (ports.PageSession, error) {
+func scanPageSession(row sqlitex.Scanner) (ports.PageSession, error) {
 	var (
 		s              ports.PageSession
 		cookie, prefix []byte

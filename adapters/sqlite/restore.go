@@ -128,16 +128,17 @@ func prepareRestored(ctx context.Context, fresh string, known replaced, opts Res
 
 // claim drops what may not come back and binds the rest to the master token.
 func claim(ctx context.Context, tx *sql.Tx, known replaced, opts RestoreOptions, done *Restored) error {
-	err := eachDevice(ctx, tx, func(d pairing.Device, hash pairing.TokenHash) {
-		mayStay := known.devices[hash] && !slices.Contains(opts.Revoked, hash)
-		if mayStay || slices.Contains(opts.Readmit, d.ID) {
-			done.Devices = append(done.Devices, d)
-		} else {
-			done.Dropped = append(done.Dropped, d)
-		}
-	})
+	devices, err := listDevices(ctx, tx)
 	if err != nil {
 		return err
+	}
+	for _, d := range devices {
+		mayStay := known.devices[d.hash] && !slices.Contains(opts.Revoked, d.hash)
+		if mayStay || slices.Contains(opts.Readmit, d.ID) {
+			done.Devices = append(done.Devices, d.Device)
+		} else {
+			done.Dropped = append(done.Dropped, d.Device)
+		}
 	}
 	for _, d := range done.Dropped {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM devices WHERE id = ?", d.ID[:]); err != nil {
@@ -156,17 +157,15 @@ func claim(ctx context.Context, tx *sql.Tx, known replaced, opts RestoreOptions,
 // barExtensions takes back what was allowed when the backup was made and has been
 // blocked or forgotten since.
 func barExtensions(ctx context.Context, tx *sql.Tx, known replaced, done *Restored) error {
-	var barred []admission.Extension
-	err := eachExtension(ctx, tx, func(e admission.Extension) {
-		if letIn(e.State) && known.extensions != nil && !letIn(known.extensions[keyOf(e)]) {
-			barred = append(barred, e)
-		}
-	})
+	extensions, err := listExtensions(ctx, tx)
 	if err != nil {
 		return err
 	}
-	done.Barred = len(barred)
-	for _, e := range barred {
+	for _, e := range extensions {
+		if !letIn(e.State) || known.extensions == nil || letIn(known.extensions[keyOf(e)]) {
+			continue
+		}
+		done.Barred++
 		if known.extensions[keyOf(e)] == admission.Blocked {
 			_, err = tx.ExecContext(ctx, "UPDATE extensions SET state = ? WHERE id = ?", string(admission.Blocked), e.ID)
 		} else {
@@ -209,9 +208,15 @@ func readReplaced(ctx context.Context, path string) (known replaced, err error) 
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	known = replaced{map[pairing.TokenHash]bool{}, map[extensionKey]admission.State{}}
-	err = errors.Join(
-		eachDevice(ctx, db, func(_ pairing.Device, hash pairing.TokenHash) { known.devices[hash] = true }),
-		eachExtension(ctx, db, func(e admission.Extension) { known.extensions[keyOf(e)] = e.State }))
+	devices, err := listDevices(ctx, db)
+	for _, d := range devices {
+		known.devices[d.hash] = true
+	}
+	extensions, failed := listExtensions(ctx, db)
+	for _, e := range extensions {
+		known.extensions[keyOf(e)] = e.State
+	}
+	err = errors.Join(err, failed)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrBusy) {
 		return replaced{}, nil
 	}

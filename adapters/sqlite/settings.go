@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 
 	"plexus/adapters/sqlite/sqlitex"
 	"plexus/ports"
@@ -15,21 +14,15 @@ type Settings struct{ writer, reader *sql.DB }
 var _ ports.Settings = (*Settings)(nil)
 
 // Settings implements ports.Settings.
-func (s *Settings) Settings(ctx context.Context) (all map[string]string, err error) {
-	rows, err := s.reader.QueryContext(ctx, "SELECT key, value FROM settings")
-	if err != nil {
-		return nil, sqlitex.Wrap("read settings", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	all = map[string]string{}
-	for rows.Next() {
-		var key, value string
-		if err := rows.Scan(&key, &value); err != nil {
-			return nil, sqlitex.Wrap("read settings", err)
-		}
-		all[key] = value
-	}
-	return all, sqlitex.Wrap("read settings", rows.Err())
+func (s *Settings) Settings(ctx context.Context) (map[string]string, error) {
+	settings := map[string]string{}
+	_, err := sqlitex.All(ctx, s.reader, "read settings", func(row sqlitex.Scanner) (key string, err error) {
+		var value string
+		err = row.Scan(&key, &value)
+		settings[key] = value
+		return key, err
+	}, "SELECT key, value FROM settings")
+	return settings, err
 }
 
 // PutSetting implements ports.Settings.
