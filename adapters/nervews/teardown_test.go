@@ -211,13 +211,13 @@ func TestShutdown_DoesNotWaitForAHandshake(t *testing.T) {
 	}
 }
 
-// slowGoodbye is a link whose peer takes its time with the goodbye.
-type slowGoodbye struct {
+// slowClose is a link whose peer takes its time with the close.
+type slowClose struct {
 	scriptedLink
 	cutShort bool
 }
 
-func (l *slowGoodbye) Close(sessions.CloseReason) {
+func (l *slowClose) Close(sessions.CloseReason) {
 	select {
 	case <-l.closed:
 		l.cutShort = true
@@ -226,22 +226,22 @@ func (l *slowGoodbye) Close(sessions.CloseReason) {
 	l.CloseNow()
 }
 
-func (l *slowGoodbye) ReadFrame() (framing.Header, []byte, error) {
+func (l *slowClose) ReadFrame() (framing.Header, []byte, error) {
 	<-l.closed
 	return framing.Header{}, nil, &EndError{Reason: sessions.ClientGone}
 }
 
-// TestGoodbye_HasALimitOfItsOwn: what the flush may take is not taken from it.
-func TestGoodbye_HasALimitOfItsOwn(t *testing.T) {
+// TestClose_HasALimitOfItsOwn: what the flush may take is not taken from it.
+func TestClose_HasALimitOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		link := &slowGoodbye{scriptedLink: scriptedLink{closed: make(chan struct{})}}
+		link := &slowClose{scriptedLink: scriptedLink{closed: make(chan struct{})}}
 		s := NewSession(link, openHost{}, admission.Peer{}, Timing{}, slog.New(slog.DiscardHandler))
 		var running sync.WaitGroup
 		running.Go(s.Run)
 		s.Close(sessions.Shutdown)
 		running.Wait()
 		if link.cutShort {
-			t.Error("the session cut the goodbye short")
+			t.Error("the session cut the close short")
 		}
 	})
 }

@@ -115,14 +115,14 @@ func TestB5_TheHostNeverSendsNervePings(t *testing.T) {
 	})
 }
 
-// TestGhost_IsRetired: a peer that takes everything and answers nothing is cut
+// TestKeepAlive_ASilentPeerIsClosed: a peer that takes everything and answers nothing is cut
 // once it has been silent for a minute, give or take a look.
-func TestGhost_IsRetired(t *testing.T) {
+func TestKeepAlive_ASilentPeerIsClosed(t *testing.T) {
 	inFakeTime(t, openHost{}, func(t *testing.T, s *Server, p *wstest.Peer) {
 		start := time.Now()
 		_, err := io.Copy(io.Discard, p.Conn)
 		if lived := time.Since(start); err != nil || lived < 55*time.Second || lived > 85*time.Second {
-			t.Errorf("the ghost lived %v (%v), want about a minute", lived, err)
+			t.Errorf("the silent peer lived %v (%v), want about a minute", lived, err)
 		}
 	})
 }
@@ -262,7 +262,7 @@ func TestB42_FloodOfPingsWithoutReadingIsBounded(t *testing.T) {
 	}
 }
 
-// TestShutdown_IsBoundedForADeadPeer: nobody answers the goodbye.
+// TestShutdown_IsBoundedForADeadPeer: nobody answers the close.
 func TestShutdown_IsBoundedForADeadPeer(t *testing.T) {
 	inFakeTime(t, openHost{}, func(t *testing.T, s *Server, p *wstest.Peer) {
 		s.tracker.CloseAll(sessions.Shutdown)

@@ -230,7 +230,7 @@ func TestN23_BeforeTheHelloIsJudged(t *testing.T) {
 	d := newFakeHost()
 	d.authenticate = func(ctx context.Context) error { <-ctx.Done(); return nil }
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
-		p := h.knock(masterToken, "")
+		p := h.connectAndHello(masterToken, "")
 		synctest.Wait()
 		for range 128 {
 			if p.SendText("") != nil {
@@ -249,7 +249,7 @@ func TestHello_WhatFollowsItWaitsForTheAdmission(t *testing.T) {
 	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		d.authenticate = func(context.Context) error { time.Sleep(time.Second); return nil }
-		p := h.knock(masterToken, "")
+		p := h.connectAndHello(masterToken, "")
 		p.say(commandText("early", "not known yet", `{}`))
 		synctest.Wait()
 		if len(p.frames) != 0 {

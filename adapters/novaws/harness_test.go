@@ -140,8 +140,8 @@ func hello(token, members string) string {
 	return `{"type":"hello","token":"` + token + `","protocol_version":1` + members + `}`
 }
 
-// knock opens a client connection that says hello.
-func (h *harness) knock(token, members string) *phone {
+// connectAndHello opens a client connection that says hello.
+func (h *harness) connectAndHello(token, members string) *phone {
 	h.t.Helper()
 	p := h.start(h.open(clientPath))
 	p.say(hello(token, members))
@@ -151,7 +151,7 @@ func (h *harness) knock(token, members string) *phone {
 // connect is a client that is let in: ready and the capabilities are read.
 func (h *harness) connect(members string) *phone {
 	h.t.Helper()
-	p := h.knock(masterToken, members)
+	p := h.connectAndHello(masterToken, members)
 	p.welcomed()
 	return p
 }

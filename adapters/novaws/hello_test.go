@@ -24,7 +24,7 @@ func TestN1_N2_ReadyComesFirst(t *testing.T) {
 		d := newFakeHost()
 		d.input = in
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
-			p := h.knock(masterToken, "")
+			p := h.connectAndHello(masterToken, "")
 			synctest.Wait()
 			if len(p.frames) != len(want) {
 				t.Fatalf("input %d: %d frames, want %v", in, len(p.frames), want)
@@ -105,7 +105,7 @@ func TestN4_TheLimitHoldsUntilTheHelloIsAccepted(t *testing.T) {
 	d.authenticate = func(ctx context.Context) error { <-ctx.Done(); return nil }
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		began := time.Now()
-		h.knock(masterToken, "").wantEnd(4003)
+		h.connectAndHello(masterToken, "").wantEnd(4003)
 		within(t, "the hello", time.Since(began), 3*time.Second, 3*time.Second)
 	})
 	if attached, _ := d.admissions(); attached != 0 {
@@ -127,9 +127,9 @@ func TestN4_AHelloThatWasAcceptedEndsTheLimit(t *testing.T) {
 func TestHello_AStoreThatFailsIsNoRejection(t *testing.T) {
 	d := newFakeHost()
 	d.authenticate = func(context.Context) error { return errNo }
-	inFakeTime(t, d, func(t *testing.T, h *harness) { h.knock(deviceToken, "").wantEnd(1011) })
+	inFakeTime(t, d, func(t *testing.T, h *harness) { h.connectAndHello(deviceToken, "").wantEnd(1011) })
 	d.authenticate = func(context.Context) error { panic(masterToken) }
-	inFakeTime(t, d, func(t *testing.T, h *harness) { h.knock(deviceToken, "").wantEnd(1011) })
+	inFakeTime(t, d, func(t *testing.T, h *harness) { h.connectAndHello(deviceToken, "").wantEnd(1011) })
 }
 
 // TestN6_TheNextClientComesAfterAnExpelledOne: after one byte of PCM.
@@ -152,7 +152,7 @@ func TestN7_TheProcessStaysAndTheConnectionChanges(t *testing.T) {
 	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		var seen [2]nova.Ready
 		for i := range seen {
-			p := h.knock(masterToken, "")
+			p := h.connectAndHello(masterToken, "")
 			seen[i], _ = p.receive().(nova.Ready)
 			_ = p.Close()
 			synctest.Wait()
@@ -167,7 +167,7 @@ func TestN8_AnOfferWithTheRelayInItIsTaken(t *testing.T) {
 	d := newFakeHost()
 	d.input = nova.TextAndDictation
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
-		p := h.knock(masterToken, `,"media":{"transports":["qwen_aoq_v1","host_pcm_v1"]}`)
+		p := h.connectAndHello(masterToken, `,"media":{"transports":["qwen_aoq_v1","host_pcm_v1"]}`)
 		if r, ok := p.receive().(nova.Ready); !ok || r.Pipeline != nova.Cascaded {
 			t.Errorf("%+v", r)
 		}
@@ -195,7 +195,7 @@ func TestN9_TheDescriptorComesFromTheInputAlone(t *testing.T) {
 // TestN11_TheFormatsAreThoseOfTheWire: no setting changes them.
 func TestN11_TheFormatsAreThoseOfTheWire(t *testing.T) {
 	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
-		p := h.knock(masterToken, "")
+		p := h.connectAndHello(masterToken, "")
 		text := string((<-p.frames).Payload)
 		for _, format := range []string{
 			`"input_audio":{"encoding":"pcm_s16le","sample_rate":16000,"channels":1}`,
@@ -214,7 +214,7 @@ func TestN12_EveryTokenActsAlike(t *testing.T) {
 	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		for _, token := range []string{masterToken, deviceToken} {
-			p := h.knock(token, "")
+			p := h.connectAndHello(token, "")
 			p.welcomed()
 			p.command("r", onset("a"))
 			p.wantReceipt("r", nova.Applied)
@@ -239,11 +239,11 @@ func TestRevoke_WhateverIsInFlight(t *testing.T) {
 		for _, members := range []string{"", `,"capabilities":["personal"]`} {
 			d := newFakeHost()
 			inFakeTime(t, d, func(t *testing.T, h *harness) {
-				p := h.knock(deviceToken, members)
+				p := h.connectAndHello(deviceToken, members)
 				p.welcomed()
 				revoke(d)
 				p.wantEnd(4003)
-				h.knock(deviceToken, members).wantEnd(4003)
+				h.connectAndHello(deviceToken, members).wantEnd(4003)
 			})
 		}
 	})
@@ -251,7 +251,7 @@ func TestRevoke_WhateverIsInFlight(t *testing.T) {
 		d := newFakeHost()
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
 			d.authenticate = func(context.Context) error { time.Sleep(time.Second); return nil }
-			p := h.knock(deviceToken, "")
+			p := h.connectAndHello(deviceToken, "")
 			synctest.Wait()
 			revoke(d)
 			p.wantEnd(4003)
@@ -261,7 +261,7 @@ func TestRevoke_WhateverIsInFlight(t *testing.T) {
 		d := newFakeHost()
 		d.attach = func(ports.ClientLink) bool { return false } // revoked since its hello
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
-			p := h.knock(deviceToken, "")
+			p := h.connectAndHello(deviceToken, "")
 			p.endsWith(4003) // ready may have left
 		})
 		if attached, detached := d.admissions(); attached+detached != 0 {
@@ -272,7 +272,7 @@ func TestRevoke_WhateverIsInFlight(t *testing.T) {
 		d := newFakeHost()
 		d.deliver = func(ctx context.Context, _ nova.Control) error { <-ctx.Done(); return ctx.Err() }
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
-			p := h.knock(deviceToken, "")
+			p := h.connectAndHello(deviceToken, "")
 			p.welcomed()
 			for _, id := range []string{"1", "2", "3"} {
 				p.command(id, onset(id))

@@ -119,15 +119,15 @@ func TestN73_N74_ACodeWorksOnce(t *testing.T) {
 func TestN75_ARevokedDeviceIsClosedAndStaysOut(t *testing.T) {
 	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		h.ask(pairPath, redeemText(pairCode, "new"))
-		p := h.knock(freshToken, "")
+		p := h.connectAndHello(freshToken, "")
 		p.welcomed()
 		got := h.ask(pairAdminPath, adminText("pair.revoke", masterToken, `,"device_id":"`+(pairing.DeviceID{2}).String()+`"`))
 		if m, err := nova.DecodePairAnswer([]byte(got)); err != nil || len(m.(nova.PairDevices).Devices) != 1 {
 			t.Errorf("%#v, %v", m, err)
 		}
 		p.wantEnd(4003)
-		h.knock(freshToken, "").wantEnd(4003)
-		other := h.knock(deviceToken, "")
+		h.connectAndHello(freshToken, "").wantEnd(4003)
+		other := h.connectAndHello(deviceToken, "")
 		other.welcomed()
 		other.alive()
 	})

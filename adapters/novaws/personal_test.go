@@ -76,7 +76,7 @@ func (p *phone) wantNothing(d time.Duration) {
 func TestP68_PersonalFramesGoToPersonalClients(t *testing.T) {
 	log := inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		for members, granted := range map[string]bool{"": false, asksPersonal: true, `,"capabilities":["other"]`: false} {
-			p := h.knock(masterToken, members)
+			p := h.connectAndHello(masterToken, members)
 			if r, _ := p.receive().(nova.Ready); r.Personal != granted {
 				t.Errorf("%s: %+v", members, r)
 			}
@@ -136,7 +136,7 @@ func TestK10_TheOfferIsThatOfTheHello(t *testing.T) {
 	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		for _, in := range []nova.Input{nova.NoInput, nova.TextAndDictation, nova.TextInput} {
 			h.host.input = in
-			p := h.knock(masterToken, "")
+			p := h.connectAndHello(masterToken, "")
 			if r, _ := p.receive().(nova.Ready); r.Pipeline != in.Pipeline() {
 				t.Errorf("input %d: %+v", in, r)
 			}
@@ -157,7 +157,7 @@ func TestN18_WithoutAPersonalHost(t *testing.T) {
 	d := newFakeHost()
 	d.alone = true
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
-		p := h.knock(masterToken, asksPersonal)
+		p := h.connectAndHello(masterToken, asksPersonal)
 		ready, _ := p.receive().(nova.Ready)
 		if p.id = ready.ConnectionID; ready.Personal || ready.TextInput {
 			t.Errorf("%+v", ready)
@@ -343,11 +343,11 @@ func TestP74_N82_FaultsOfAPersonalConnection(t *testing.T) {
 		d := newFakeHost()
 		d.onAttach = func() { panic(privateText) }
 		inFakeTime(t, d, func(t *testing.T, h *harness) {
-			h.knock(masterToken, members).endsWith(code)
+			h.connectAndHello(masterToken, members).endsWith(code)
 			d.onAttach = nil
 			h.connect("").alive()
 		})
-		inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) { h.knock(wrongToken, members).wantEnd(4003) })
+		inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) { h.connectAndHello(wrongToken, members).wantEnd(4003) })
 	}
 }
 
@@ -381,7 +381,7 @@ func TestP78_ASecondClientDisturbsNobody(t *testing.T) {
 		p := h.connect(asksPersonal)
 		revision.Store(1)
 		d.last().link.Changed(1)
-		h.knock(deviceToken, asksPersonal).wantEnd(4009)
+		h.connectAndHello(deviceToken, asksPersonal).wantEnd(4009)
 		p.wantState(1)
 		p.alive()
 	})
@@ -404,7 +404,7 @@ func TestP79_N82_ARevocationWaitsForNothing(t *testing.T) {
 				t.Error("the slot is not free when the host is told")
 			}
 		}
-		p := h.knock(deviceToken, asksPersonal)
+		p := h.connectAndHello(deviceToken, asksPersonal)
 		p.welcomed()
 		client := d.last()
 		for i := range 3 {

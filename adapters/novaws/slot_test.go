@@ -12,8 +12,8 @@ import (
 	"plexus/adapters/wsconn/wstest"
 )
 
-// ghost says hello and is let in, takes everything, and never answers a ping.
-func (h *harness) ghost() *wstest.Peer {
+// silentClient says hello and is let in, takes everything, and never answers a ping.
+func (h *harness) silentClient() *wstest.Peer {
 	h.t.Helper()
 	p := h.open(clientPath)
 	go func() { _, _ = io.Copy(io.Discard, p.Conn) }()
@@ -30,7 +30,7 @@ func TestN5_K3_ALiveClientKeepsTheSlot(t *testing.T) {
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		first := h.connect("")
 		for _, members := range []string{"", `,"capabilities":["personal"]`} {
-			h.knock(deviceToken, members).wantEnd(4009)
+			h.connectAndHello(deviceToken, members).wantEnd(4009)
 		}
 		if len(first.frames) != 0 {
 			t.Errorf("the first client was sent %d frames", len(first.frames))
@@ -45,8 +45,8 @@ func TestN5_K3_ALiveClientKeepsTheSlot(t *testing.T) {
 // TestK3_AnyByteIsASignOfLife: a client that answers no ping and sends something.
 func TestK3_AnyByteIsASignOfLife(t *testing.T) {
 	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
-		first := h.ghost()
-		newcomer := h.knock(masterToken, "")
+		first := h.silentClient()
+		newcomer := h.connectAndHello(masterToken, "")
 		time.Sleep(time.Second)
 		if err := first.Send([]byte{0, 0}); err != nil {
 			t.Fatal(err)
@@ -59,14 +59,14 @@ func TestK3_AnyByteIsASignOfLife(t *testing.T) {
 	})
 }
 
-// TestK3_AGhostGivesWay: after two seconds without a sign of life; it is cut, so
+// TestK3_ASilentClientGivesWay: after two seconds without a sign of life; it is cut, so
 // that it comes back by itself if it was none.
-func TestK3_AGhostGivesWay(t *testing.T) {
+func TestK3_ASilentClientGivesWay(t *testing.T) {
 	d := newFakeHost()
 	log := inFakeTime(t, d, func(t *testing.T, h *harness) {
-		h.ghost()
+		h.silentClient()
 		began := time.Now()
-		newcomer := h.knock(masterToken, "")
+		newcomer := h.connectAndHello(masterToken, "")
 		newcomer.welcomed()
 		within(t, "the probe", time.Since(began), 2*time.Second, 2*time.Second)
 		newcomer.alive()
@@ -82,11 +82,11 @@ func TestK3_AGhostGivesWay(t *testing.T) {
 // TestK3_OneProbeAtATime: who comes during one is told at once.
 func TestK3_OneProbeAtATime(t *testing.T) {
 	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
-		h.ghost()
-		newcomer := h.knock(masterToken, "")
+		h.silentClient()
+		newcomer := h.connectAndHello(masterToken, "")
 		time.Sleep(time.Second)
 		began := time.Now()
-		h.knock(masterToken, "").wantEnd(4009)
+		h.connectAndHello(masterToken, "").wantEnd(4009)
 		within(t, "the third comer", time.Since(began), 0, 0)
 		newcomer.welcomed()
 	})
@@ -96,8 +96,8 @@ func TestK3_OneProbeAtATime(t *testing.T) {
 // nor in the moment before it asks.
 func TestK3_ANewcomerThatLeavesEvictsNobody(t *testing.T) {
 	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
-		first := h.ghost()
-		newcomer := h.knock(masterToken, "")
+		first := h.silentClient()
+		newcomer := h.connectAndHello(masterToken, "")
 		time.Sleep(time.Second)
 		_ = newcomer.Close()
 		time.Sleep(5 * time.Second)
@@ -170,7 +170,7 @@ func TestN36_ALateFailureOfTheOldTouchesNotTheNew(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait() // its ready is being written, and it takes nothing
-		replacement := h.knock(masterToken, "")
+		replacement := h.connectAndHello(masterToken, "")
 		replacement.welcomed()
 		for i := range 3 {
 			time.Sleep(20 * time.Second)
@@ -189,11 +189,11 @@ func TestN36_ALateFailureOfTheOldTouchesNotTheNew(t *testing.T) {
 	}
 }
 
-// TestKeepalive_PingsEvery20SecondsAndRetiresAGhost: after a minute of silence,
+// TestKeepAlive_PingsEvery20SecondsAndClosesASilentClient: after a minute of silence,
 // give or take a look, and by a cut.
-func TestKeepalive_PingsEvery20SecondsAndRetiresAGhost(t *testing.T) {
+func TestKeepAlive_PingsEvery20SecondsAndClosesASilentClient(t *testing.T) {
 	log := inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
-		h.ghost()
+		h.silentClient()
 		within(t, "the ghost", h.lifetime(), 60*time.Second, 81*time.Second)
 	})
 	if !strings.Contains(log, "reason=ghost_retired") {

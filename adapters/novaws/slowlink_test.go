@@ -75,7 +75,7 @@ func TestK5_N78_P70_ASnapshotOnASlowLink(t *testing.T) {
 			d.last().link.Send(caption(fmt.Sprint(i)))
 		}
 		p.command("r", onset("a"))
-		h.knock(deviceToken, "").wantEnd(4009)
+		h.connectAndHello(deviceToken, "").wantEnd(4009)
 		if n := composed.Load(); n != 1 || len(p.frames) != 0 {
 			t.Errorf("%d states composed and %d frames taken while the first is on its way", n, len(p.frames))
 		}

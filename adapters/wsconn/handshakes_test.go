@@ -45,7 +45,7 @@ func newStage(max int) *stage {
 	return g
 }
 
-// dial opens a connection. server is nil when it was closed unheard.
+// dial opens a connection. server is nil when it was closed at once.
 func (g *stage) dial() (client, server net.Conn) {
 	client, ours := net.Pipe()
 	g.queue <- ours
@@ -98,7 +98,7 @@ func TestHandshakes_AreServedThenRefusedThenClosed(t *testing.T) {
 			}
 		}
 		if client, c := g.dial(); c != nil || !isClosed(client) {
-			t.Error("the one beyond was not closed unheard")
+			t.Error("the one beyond was not closed at once")
 		}
 		g.expect(t, 2, 2)
 	})

@@ -38,7 +38,7 @@ const (
 	ProtocolFault                              // an authenticated client broke the Nova protocol
 	InputOverflow                              // more input than may wait unfinished
 	InvalidUTF8                                // a text message that is not UTF-8
-	EvictedBeforeHello                         // driven out by newcomers before it said hello
+	EvictedBeforeHello                         // newcomers took its slot before it said hello
 	PairingOverLimit                           // one pairing socket too many, or one too long open
 	WriteFailed                                // a write that had to succeed failed
 	Internal                                   // our fault
@@ -53,81 +53,51 @@ func Reasons() []CloseReason {
 	return all
 }
 
+// reasonWords are what the log shows. Owners look them up in docs/phone.md.
+var reasonWords = [...]string{
+	ClientGone:          "client_gone",
+	Shutdown:            "shutdown",
+	InvalidMagic:        "invalid_magic",
+	UnsupportedVersion:  "unsupported_version",
+	UnknownMessageType:  "unknown_message_type",
+	PayloadTooLarge:     "payload_too_large",
+	MalformedFrame:      "malformed_frame",
+	NotBinary:           "not_binary",
+	MessageTooBig:       "message_too_big",
+	BadWebSocket:        "bad_websocket",
+	FrameStalled:        "frame_stalled",
+	SlowReader:          "slow_reader",
+	PeerTimeout:         "ghost_retired",
+	ExtensionRemoved:    "extension_removed",
+	Finished:            "finished",
+	HelloTimeout:        "hello_timeout",
+	BadHello:            "bad_hello",
+	AuthRejected:        "auth_rejected",
+	DeviceRevoked:       "device_revoked",
+	UnsupportedPath:     "unsupported_path",
+	UnsupportedProtocol: "unsupported_protocol",
+	UnsupportedMedia:    "unsupported_media",
+	UnsupportedLanguage: "unsupported_language",
+	ControlCapacity:     "control_capacity",
+	OutputBudget:        "output_budget",
+	RequiredFrameLost:   "required_frame_lost",
+	ConcurrentClient:    "concurrent_client",
+	VoiceConflict:       "voice_conflict",
+	ProtocolFault:       "protocol_fault",
+	InputOverflow:       "input_overflow",
+	InvalidUTF8:         "invalid_utf8",
+	EvictedBeforeHello:  "evicted_before_hello",
+	PairingOverLimit:    "pairing_over_limit",
+	WriteFailed:         "write_failed",
+	Internal:            "internal",
+}
+
 // String is the snake_case word that the log shows.
 func (r CloseReason) String() string {
-	switch r {
-	case ClientGone:
-		return "client_gone"
-	case Shutdown:
-		return "shutdown"
-	case InvalidMagic:
-		return "invalid_magic"
-	case UnsupportedVersion:
-		return "unsupported_version"
-	case UnknownMessageType:
-		return "unknown_message_type"
-	case PayloadTooLarge:
-		return "payload_too_large"
-	case MalformedFrame:
-		return "malformed_frame"
-	case NotBinary:
-		return "not_binary"
-	case MessageTooBig:
-		return "message_too_big"
-	case BadWebSocket:
-		return "bad_websocket"
-	case FrameStalled:
-		return "frame_stalled"
-	case SlowReader:
-		return "slow_reader"
-	case PeerTimeout:
-		return "ghost_retired"
-	case ExtensionRemoved:
-		return "extension_removed"
-	case Finished:
-		return "finished"
-	case HelloTimeout:
-		return "hello_timeout"
-	case BadHello:
-		return "bad_hello"
-	case AuthRejected:
-		return "auth_rejected"
-	case DeviceRevoked:
-		return "device_revoked"
-	case UnsupportedPath:
-		return "unsupported_path"
-	case UnsupportedProtocol:
-		return "unsupported_protocol"
-	case UnsupportedMedia:
-		return "unsupported_media"
-	case UnsupportedLanguage:
-		return "unsupported_language"
-	case ControlCapacity:
-		return "control_capacity"
-	case OutputBudget:
-		return "output_budget"
-	case RequiredFrameLost:
-		return "required_frame_lost"
-	case ConcurrentClient:
-		return "concurrent_client"
-	case VoiceConflict:
-		return "voice_conflict"
-	case ProtocolFault:
-		return "protocol_fault"
-	case InputOverflow:
-		return "input_overflow"
-	case InvalidUTF8:
-		return "invalid_utf8"
-	case EvictedBeforeHello:
-		return "crowded"
-	case PairingOverLimit:
-		return "pairing_over_limit"
-	case WriteFailed:
-		return "write_failed"
-	case Internal:
-		return "internal"
+	if r == 0 || int(r) >= len(reasonWords) {
+		return "unknown"
 	}
-	return "unknown"
+	return reasonWords[r]
 }
 
 // Flushes reports whether what is queued goes out before the close.
