@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"plexus/cmd/plexus/bench"
 	"plexus/cmd/plexus/cli"
@@ -37,7 +36,12 @@ func benchmark(ctx context.Context, env cli.Env, args []string) error {
 		if err != nil {
 			return err
 		}
-		return benchLive(ctx, env, dir, *asJSON)
+		client, err := hostclient.DialNERVE(ctx, env, dir)
+		if err != nil {
+			return err
+		}
+		err = bench.Live(ctx, func(ctx context.Context) error { return client.Ping(ctx, nil) }, env.Now, env.Stdout, *asJSON)
+		return errors.Join(err, client.Close())
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -55,15 +59,6 @@ func benchmark(ctx context.Context, env cli.Env, args []string) error {
 		progress = env.Stderr
 	}
 	return bench.Run(ctx, options, env.Stdout, progress)
-}
-
-func benchLive(ctx context.Context, env cli.Env, dir string, asJSON bool) error {
-	client, err := hostclient.DialNERVE(ctx, env, dir)
-	if err != nil {
-		return err
-	}
-	err = bench.Live(ctx, func(ctx context.Context) error { return client.Ping(ctx, nil) }, time.Now, env.Stdout, asJSON)
-	return errors.Join(err, client.Close())
 }
 
 func runBenchChild(ctx context.Context, env cli.Env, args []string) error {

@@ -74,8 +74,7 @@ func checkSizes(f folder) []string {
 			}
 		}
 	}
-	// A command has a file for each of its subcommands.
-	if len(concepts) > maxPackageFiles && !strings.HasPrefix(f.path, "cmd/") {
+	if len(concepts) > maxPackageFiles {
 		found = append(found, fmt.Sprintf("%s has %d files, over %d: it is two packages", f.path, len(concepts), maxPackageFiles))
 	}
 	return found

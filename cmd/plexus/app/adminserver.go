@@ -50,7 +50,12 @@ func (p *process) adminServers(ctx context.Context) ([]server, error) {
 	}
 	page := server{"owner's page", p.listeners.admin, site.Serve, site.Shutdown}
 	if p.env.UnixSockets {
-		return []server{page, {"admin socket", p.listeners.adminSocket, untilClosed(admin), admin.Shutdown}}, nil
+		return []server{page, {"admin socket", p.listeners.adminSocket, func(l net.Listener) error {
+			if err := admin.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				return fmt.Errorf("serving: %w", err)
+			}
+			return nil
+		}, admin.Shutdown}}, nil
 	}
 	page.shutdown = func(ctx context.Context) error { // admin first: it lets go of what waits for a phone
 		return errors.Join(admin.Shutdown(ctx), site.Shutdown(ctx))
@@ -72,7 +77,7 @@ func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {
 	}
 	p.done.add(p.signIn.close)
 	lookCtx, stopLooking := context.WithCancel(ctx)
-	health := newHealthCache(lookCtx, p.env, p.source)
+	health := &healthCache{Source: p.source, env: p.env, ctx: lookCtx, changed: make(chan struct{})}
 	p.done.add(func() error {
 		stopLooking()
 		health.looks.Wait()
@@ -95,14 +100,4 @@ func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {
 		cfg.PeerIsOurs = hostfiles.TCPPeerIsOursOrRoot // elsewhere nobody can tell
 	}
 	return cfg, nil
-}
-
-// untilClosed makes a clean end of an HTTP server no error.
-func untilClosed(s *http.Server) func(net.Listener) error {
-	return func(l net.Listener) error {
-		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("serving: %w", err)
-		}
-		return nil
-	}
 }

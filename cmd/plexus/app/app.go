@@ -127,7 +127,15 @@ func (p *process) start(ctx context.Context) ([]server, error) {
 	}
 	lock, err := hostfiles.AcquireLock(ctx, dir, LockPatience)
 	if err != nil {
-		return nil, whyLocked(dir, err)
+		var held *hostfiles.LockedError
+		if !errors.As(err, &held) {
+			return nil, fmt.Errorf("data directory: %w\nAnother place can be chosen with --data-dir", err)
+		}
+		where := "" // the host that runs already
+		if run, err := hostfiles.ReadRun(dir); err == nil && run.Nerve != "" {
+			where = ", NERVE at " + run.Nerve
+		}
+		return nil, fmt.Errorf("%w%s. Stop it first, or give this one a place of its own with --data-dir", held, where)
 	}
 	p.done.add(lock.Release)
 	// What a host that was killed has left of a dictation, whatever recognizes now.
@@ -160,19 +168,6 @@ func (p *process) start(ctx context.Context) ([]server, error) {
 	servers := append(p.nerveServers(), p.clientServer())
 	admin, err := p.adminServers(ctx)
 	return append(servers, admin...), err
-}
-
-// whyLocked names the host that runs already, with its address.
-func whyLocked(dir string, err error) error {
-	var held *hostfiles.LockedError
-	if !errors.As(err, &held) {
-		return fmt.Errorf("data directory: %w\nAnother place can be chosen with --data-dir", err)
-	}
-	where := ""
-	if run, err := hostfiles.ReadRun(dir); err == nil && run.Nerve != "" {
-		where = ", NERVE at " + run.Nerve
-	}
-	return fmt.Errorf("%w%s. Stop it first, or give this one a place of its own with --data-dir", held, where)
 }
 
 // warm opens connections ahead of the first question and looks for a model on

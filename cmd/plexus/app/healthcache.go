@@ -37,10 +37,6 @@ type healthCache struct {
 	looks   sync.WaitGroup
 }
 
-func newHealthCache(ctx context.Context, env cli.Env, source *status.Source) *healthCache {
-	return &healthCache{Source: source, env: env, ctx: ctx, changed: make(chan struct{})}
-}
-
 // Changed gives a channel that is closed at the next change of what was seen.
 func (c *healthCache) Changed() <-chan struct{} {
 	c.mu.Lock()

@@ -55,8 +55,16 @@ func openListeners(ctx context.Context, cfg config.Listen, dataDir string, socke
 func openTCP(ctx context.Context, addr netip.AddrPort, flag string, done *closers) (net.Listener, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", addr.String())
-	if err != nil {
-		return nil, whyTaken(ctx, addr, flag, err)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		who := "another program"
+		if plexusAnswers(ctx, addr) {
+			who = "another Plexus"
+		}
+		return nil, fmt.Errorf("port %d on %s is taken by %s. Stop that one, or choose another port with %s %s:0",
+			addr.Port(), addr.Addr(), who, flag, addr.Addr())
+	case err != nil:
+		return nil, fmt.Errorf("listening on %s: %w. Choose another address with %s", addr, err, flag)
 	}
 	done.add(l.Close)
 	return l, nil
@@ -75,19 +83,6 @@ func openSocket(ctx context.Context, path, flag string, log *slog.Logger, done *
 	}
 	done.add(l.Close)
 	return l, nil
-}
-
-// whyTaken says what to do about an address that cannot be listened on.
-func whyTaken(ctx context.Context, addr netip.AddrPort, flag string, err error) error {
-	if !errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("listening on %s: %w. Choose another address with %s", addr, err, flag)
-	}
-	who := "another program"
-	if plexusAnswers(ctx, addr) {
-		who = "another Plexus"
-	}
-	return fmt.Errorf("port %d on %s is taken by %s. Stop that one, or choose another port with %s %s:0",
-		addr.Port(), addr.Addr(), who, flag, addr.Addr())
 }
 
 // plexusAnswers asks the listener what it is, as the extension does: with the

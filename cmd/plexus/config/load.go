@@ -121,7 +121,7 @@ func apply(c *Config, s setting, where string, values []string) []error {
 }
 
 func readFile(c *Config, src Sources) []error {
-	b, err := readConfigFile(src.file)
+	b, err := readSmallFile(src.file)
 	if errors.Is(err, fs.ErrNotExist) && !src.named {
 		return nil
 	}
@@ -157,9 +157,9 @@ func readFile(c *Config, src Sources) []error {
 // maxConfigFile bounds the configuration file, in bytes.
 const maxConfigFile = 1 << 20
 
-// readConfigFile reads no more than that: a device or a wrong file named by
+// readSmallFile reads no more than that: a device or a wrong file named by
 // mistake must not take all memory.
-func readConfigFile(path string) ([]byte, error) {
+func readSmallFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err // it names the path

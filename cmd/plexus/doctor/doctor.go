@@ -54,15 +54,11 @@ func (s Subject) Examine(ctx context.Context) []Finding {
 		if ctx.Err() != nil {
 			break
 		}
-		found = append(found, limited(ctx, step)...)
+		stepCtx, stop := context.WithTimeout(ctx, 3*stepLimit)
+		found = append(found, step(stepCtx)...)
+		stop()
 	}
 	return found
-}
-
-func limited(ctx context.Context, step func(context.Context) []Finding) []Finding {
-	ctx, stop := context.WithTimeout(ctx, 3*stepLimit)
-	defer stop()
-	return step(ctx)
 }
 
 func (s Subject) host(context.Context) []Finding {

@@ -33,7 +33,14 @@ func Tailnet(forwards []tailscale.Forward, name string, server pairing.Server, c
 	}
 	port := portOf(server)
 	if !HandedOn(forwards, name, port, client) {
-		found = append(found, notHandedOn(forwards, name, port, client))
+		detail := fmt.Sprintf("Tailscale hands nothing on at %s:%d.", name, port)
+		for _, f := range forwards {
+			if (f.Host == "" || f.Host == name) && f.Port == port && f.Target != "" {
+				detail = fmt.Sprintf("Tailscale hands %s:%d%s on to %s, and the client listener is %s.", name, port, f.Path, f.Target, client)
+				break
+			}
+		}
+		found = append(found, fault(tailnetCheck, detail, "Let it: plexus setup tailscale, or tailscale "+strings.Join(tailscale.ServeArgs(port, client), " ")))
 	}
 	if len(found) == 0 {
 		found = append(found, ok(tailnetCheck, fmt.Sprintf("Tailscale hands %s on to the client listener, to the tailnet alone.", server.Authority())))
@@ -47,16 +54,6 @@ func HandedOn(forwards []tailscale.Forward, name string, port uint16, client net
 	return slices.ContainsFunc(forwards, func(f tailscale.Forward) bool {
 		return (f.Host == "" || f.Host == name) && f.Port == port && (f.Path == "/" || f.Path == "") && f.Target == client.String()
 	})
-}
-
-func notHandedOn(forwards []tailscale.Forward, name string, port uint16, client netip.AddrPort) Finding {
-	advice := "Let it: plexus setup tailscale, or tailscale " + strings.Join(tailscale.ServeArgs(port, client), " ")
-	for _, f := range forwards {
-		if (f.Host == "" || f.Host == name) && f.Port == port && f.Target != "" {
-			return fault(tailnetCheck, fmt.Sprintf("Tailscale hands %s:%d%s on to %s, and the client listener is %s.", name, port, f.Path, f.Target, client), advice)
-		}
-	}
-	return fault(tailnetCheck, fmt.Sprintf("Tailscale hands nothing on at %s:%d.", name, port), advice)
 }
 
 // portOf is the port that a phone connects to.

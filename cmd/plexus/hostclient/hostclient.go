@@ -41,62 +41,63 @@ func Call[T any](ctx context.Context, dataDir string, call func(*adminapi.Client
 }
 
 func adminClient(dataDir string) (*adminapi.Client, error) {
-	if run, err := hostfiles.ReadRun(dataDir); err == nil && run.AdminSocket == "" && run.Admin != "" {
-		return adminTCP(dataDir, run)
+	info, err := hostfiles.ReadRun(dataDir)
+	if err != nil || info.AdminSocket != "" || info.Admin == "" {
+		return adminapi.NewClient(func(ctx context.Context) (net.Conn, error) {
+			return hostfiles.DialUnix(ctx, filepath.Join(dataDir, hostfiles.AdminSocketName))
+		}), nil
 	}
-	return adminapi.NewClient(func(ctx context.Context) (net.Conn, error) {
-		return hostfiles.DialUnix(ctx, filepath.Join(dataDir, hostfiles.AdminSocketName))
-	}), nil
-}
-
-// adminTCP looks at the lock first: run.json may be left from a crash, and the
-// token is not for whoever has the port now.
-func adminTCP(dataDir string, run hostfiles.RunInfo) (*adminapi.Client, error) {
-	running, pid, err := hostfiles.HostRuns(dataDir)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("looking for the host: %w", err)
-	case !running:
-		return nil, &NotRunningError{dataDir}
-	case pid != run.PID:
+	pid, err := holder(dataDir)
+	if err != nil {
+		return nil, err
+	}
+	if pid != info.PID {
 		return nil, fmt.Errorf("%w: run.json is not of the host that has the lock", adminapi.ErrUnreachable)
 	}
 	master, err := hostfiles.LoadMasterToken(dataDir)
 	if err != nil {
 		return nil, err
 	}
-	return adminapi.NewTCPClient(run.Admin, master.Text), nil
+	return adminapi.NewTCPClient(info.Admin, master.Text), nil
+}
+
+// holder gives the process of the host that has the lock. It is asked before a token is
+// sent: run.json may be left from a crash, and the token is not for whoever has the
+// port now.
+func holder(dataDir string) (pid int, err error) {
+	running, pid, err := hostfiles.HostRuns(dataDir)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("looking for the host: %w", err)
+	case !running:
+		return 0, &NotRunningError{dataDir}
+	}
+	return pid, nil
 }
 
 // DialNERVE connects to the host that runs on dataDir: by its NERVE socket or,
 // where the system has none, by WebSocket with the host token.
 func DialNERVE(ctx context.Context, env cli.Env, dataDir string) (*nerveclient.Client, error) {
-	run, err := hostfiles.ReadRun(dataDir)
+	info, err := hostfiles.ReadRun(dataDir)
+	if err == nil && info.NerveSocket == "" {
+		return dialNERVETCP(ctx, env, dataDir, info.Nerve)
+	}
+	if err == nil {
+		err = hostfiles.OwnSocket(info.NerveSocket)
+	}
 	if err != nil {
 		return nil, whyUnreachable(dataDir, err)
 	}
-	if run.NerveSocket == "" {
-		return dialNerveTCP(ctx, env, dataDir, run.Nerve)
-	}
-	if err := hostfiles.OwnSocket(run.NerveSocket); err != nil {
-		return nil, whyUnreachable(dataDir, err)
-	}
-	client, err := nerveclient.DialUnix(ctx, run.NerveSocket)
+	client, err := nerveclient.DialUnix(ctx, info.NerveSocket)
 	if err != nil {
 		return nil, whyUnreachable(dataDir, err)
 	}
 	return client, nil
 }
 
-// dialNerveTCP looks at the lock first: run.json may be left from a crash, and
-// the token is not for whoever has the port now.
-func dialNerveTCP(ctx context.Context, env cli.Env, dataDir, address string) (*nerveclient.Client, error) {
-	running, _, err := hostfiles.HostRuns(dataDir)
-	if err != nil {
-		return nil, fmt.Errorf("looking for the host: %w", err)
-	}
-	if !running {
-		return nil, &NotRunningError{dataDir}
+func dialNERVETCP(ctx context.Context, env cli.Env, dataDir, address string) (*nerveclient.Client, error) {
+	if _, err := holder(dataDir); err != nil {
+		return nil, err
 	}
 	cfg, err := config.Read(env, dataDir, "", nil)
 	if err != nil {

@@ -89,7 +89,11 @@ type changer = func(*adminapi.Client, context.Context, int64) (adminapi.Extensio
 
 func changeExtension(ctx context.Context, env cli.Env, dir, which string, asJSON bool, done string, change changer) error {
 	row, err := hostclient.Call(ctx, dir, func(c *adminapi.Client, ctx context.Context) (adminapi.Extension, error) {
-		id, err := findExtension(ctx, c, which)
+		rows, err := c.Extensions(ctx)
+		if err != nil {
+			return adminapi.Extension{}, err
+		}
+		id, err := pickExtension(rows, which)
 		if err != nil {
 			return adminapi.Extension{}, err
 		}
@@ -120,15 +124,6 @@ func forgetExtension(c *adminapi.Client, ctx context.Context, id int64) (adminap
 		}
 	}
 	return adminapi.Extension{}, ports.ErrExtensionUnknown
-}
-
-// findExtension gives the row that is meant by which.
-func findExtension(ctx context.Context, c *adminapi.Client, which string) (int64, error) {
-	rows, err := c.Extensions(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return pickExtension(rows, which)
 }
 
 // pickExtension finds the one row that which names: by the four digits of a row

@@ -50,9 +50,11 @@ func Pair(ctx context.Context, env cli.Env, args []string) error {
 	} else {
 		err = drawInvitation(env, invitation, *inverse)
 	}
-	var outcome adminapi.Outcome
-	if err == nil {
-		outcome, err = awaitOutcome(ctx, dir, invitation.ID)
+	outcome := adminapi.Outcome{State: string(pairing.Waiting)}
+	for err == nil && outcome.State == string(pairing.Waiting) {
+		outcome, err = hostclient.Call(ctx, dir, func(c *adminapi.Client, ctx context.Context) (adminapi.Outcome, error) {
+			return c.Outcome(ctx, invitation.ID)
+		})
 	}
 	if errors.Is(err, adminapi.ErrUnreachable) && ctx.Err() == nil {
 		return fmt.Errorf("the host has ended, and the code with it: %w", &hostclient.NotRunningError{DataDir: dir})
@@ -93,16 +95,6 @@ func drawInvitation(env cli.Env, i adminapi.Invitation, inverse bool) error {
 	}
 	env.Printf("Scan it with the app. Waiting; Ctrl-C takes the code back.\n")
 	return nil
-}
-
-// awaitOutcome asks until the invitation is no longer open.
-func awaitOutcome(ctx context.Context, dir, id string) (adminapi.Outcome, error) {
-	for {
-		o, err := hostclient.Call(ctx, dir, func(c *adminapi.Client, ctx context.Context) (adminapi.Outcome, error) { return c.Outcome(ctx, id) })
-		if err != nil || o.State != string(pairing.Waiting) {
-			return o, err
-		}
-	}
 }
 
 // takeBack closes the invitation although ctx may have ended. A host that is

@@ -25,13 +25,16 @@ type command struct {
 	params string
 	about  string
 	atOnce bool // it waits for no line before it
-	do     func(ctx context.Context, p *session, conn *novaclient.Conn, rest string) error
+	do     action
 }
+
+// action is what a command does with what follows its word.
+type action func(ctx context.Context, p *session, conn *novaclient.Conn, rest string) error
 
 // commands are all but /quit, in the order of /help.
 func commands() []command {
 	return []command{
-		{"/list", "", "the conversations; what is typed goes to the one with the star", false, listConversations},
+		{"/list", "", "the conversations; what is typed goes to the one with the star", false, show(view.list)},
 		{"/open", "N", "go to conversation N and show its last messages", false, openConversation},
 		{"/new", "[TITLE]", "begin a conversation and go to it", false, newConversation},
 		{"/clear", "", "forget the messages of this conversation", false, clearConversation},
@@ -40,11 +43,11 @@ func commands() []command {
 		{"/dictate", "FILE", "let the host write down a WAV file of at most 60 s, 16 kHz, mono, 16 bits", false, dictateFile},
 		{"/send", "", "send what was dictated", false, sendDraft},
 		{"/todo", "TITLE", "put something on the list of to-dos", false, addTodo},
-		{"/todos", "", "the to-dos that are open", false, listTodos},
+		{"/todos", "", "the to-dos that are open", false, show(view.todos)},
 		{"/done", "N", "tick off to-do N", false, endTodo},
-		{"/approve", "ID", "let an executor do what it asks for", true, approveCard},
-		{"/confirm", "ID", "confirm a project", true, confirmCard},
-		{"/decline", "ID", "decline either", true, declineCard},
+		{"/approve", "ID", "let an executor do what it asks for", true, answerCard(nova.Accept, func(c novaclient.Card) bool { return !c.IsProject() })},
+		{"/confirm", "ID", "confirm a project", true, answerCard(nova.Accept, novaclient.Card.IsProject)},
+		{"/decline", "ID", "decline either", true, answerCard(nova.Decline, func(novaclient.Card) bool { return true })},
 		{"/help", "", "this list", true, func(_ context.Context, p *session, _ *novaclient.Conn, _ string) error {
 			p.view.help()
 			return nil
@@ -108,12 +111,15 @@ func (p *session) present(ctx context.Context, conn *novaclient.Conn) (workbench
 	return p.state.await(ctx, snapshotWithin, isSnapshot)
 }
 
-func listConversations(ctx context.Context, p *session, conn *novaclient.Conn, _ string) error {
-	if _, err := p.present(ctx, conn); err != nil {
-		return err
+// show shows a part of the last snapshot.
+func show(part func(view)) action {
+	return func(ctx context.Context, p *session, conn *novaclient.Conn, _ string) error {
+		if _, err := p.present(ctx, conn); err != nil {
+			return err
+		}
+		part(p.view)
+		return nil
 	}
-	p.view.list()
-	return nil
 }
 
 func openConversation(ctx context.Context, p *session, conn *novaclient.Conn, rest string) error {
@@ -240,14 +246,6 @@ func todo(s workbench.MobileSnapshot, id string) (workbench.ShownTodo, bool) {
 	return s.Life.Todos[i], true
 }
 
-func listTodos(ctx context.Context, p *session, conn *novaclient.Conn, _ string) error {
-	if _, err := p.present(ctx, conn); err != nil {
-		return err
-	}
-	p.view.todos()
-	return nil
-}
-
 func endTodo(ctx context.Context, p *session, conn *novaclient.Conn, rest string) error {
 	s, err := p.present(ctx, conn)
 	if err != nil {
@@ -357,31 +355,21 @@ func sendDraft(ctx context.Context, p *session, conn *novaclient.Conn, _ string)
 	return nil
 }
 
-func approveCard(ctx context.Context, _ *session, conn *novaclient.Conn, id string) error {
-	return answerCard(ctx, conn, id, nova.Accept, func(c novaclient.Card) bool { return !c.IsProject() })
-}
-
-func confirmCard(ctx context.Context, _ *session, conn *novaclient.Conn, id string) error {
-	return answerCard(ctx, conn, id, nova.Accept, novaclient.Card.IsProject)
-}
-
-func declineCard(ctx context.Context, _ *session, conn *novaclient.Conn, id string) error {
-	return answerCard(ctx, conn, id, nova.Decline, func(novaclient.Card) bool { return true })
-}
-
 // answerCard takes an ID as it stands on the screen.
-func answerCard(ctx context.Context, conn *novaclient.Conn, id string, d nova.Decision, right func(novaclient.Card) bool) error {
-	cards := conn.Cards()
-	i := slices.IndexFunc(cards, func(c novaclient.Card) bool { return c.ID == id || text.Printable(c.ID) == id })
-	switch {
-	case i < 0:
-		return novaclient.ErrNoCard
-	case !right(cards[i]):
-		return errOtherCard
+func answerCard(d nova.Decision, right func(novaclient.Card) bool) action {
+	return func(ctx context.Context, _ *session, conn *novaclient.Conn, id string) error {
+		cards := conn.Cards()
+		i := slices.IndexFunc(cards, func(c novaclient.Card) bool { return c.ID == id || text.Printable(c.ID) == id })
+		switch {
+		case i < 0:
+			return novaclient.ErrNoCard
+		case !right(cards[i]):
+			return errOtherCard
+		}
+		status, err := conn.Decide(ctx, cards[i].ID, d)
+		if err == nil && status != nova.Applied {
+			err = novaclient.ErrNotApplied
+		}
+		return err
 	}
-	status, err := conn.Decide(ctx, cards[i].ID, d)
-	if err == nil && status != nova.Applied {
-		err = novaclient.ErrNotApplied
-	}
-	return err
 }

@@ -42,19 +42,13 @@ type credentialsFile struct {
 
 // credentialsPath is $XDG_STATE_HOME/plexus/phone.json or its place by default.
 func credentialsPath(getenv func(string) string) (string, error) {
-	for _, base := range []string{getenv("XDG_STATE_HOME"), homePath(getenv("HOME"), ".local", "state"), getenv("LOCALAPPDATA")} {
+	// Without HOME the second is no full path.
+	for _, base := range []string{getenv("XDG_STATE_HOME"), filepath.Join(getenv("HOME"), ".local", "state"), getenv("LOCALAPPDATA")} {
 		if filepath.IsAbs(base) {
 			return filepath.Join(base, "plexus", "phone.json"), nil
 		}
 	}
 	return "", fmt.Errorf("finding the phone's state: %w: set HOME or XDG_STATE_HOME", hostfiles.ErrNoHome)
-}
-
-func homePath(home string, parts ...string) string {
-	if home == "" {
-		return ""
-	}
-	return filepath.Join(append([]string{home}, parts...)...)
 }
 
 // loadOrPair reads the state or, where there is none, redeems the payload: then

@@ -72,7 +72,7 @@ func (r *jsonLines) input(takes nova.DesktopCapabilities, boxed bool) {
 }
 
 func (r *jsonLines) card(c novaclient.Card) {
-	kind, summary := "project", action(c.Proposal.Action)
+	kind, summary := "project", asked(c.Proposal.Action)
 	if !c.IsProject() {
 		kind, summary = "approval", c.Approval.Summary
 	}

@@ -178,7 +178,7 @@ func (s *screen) card(c novaclient.Card) {
 	defer s.mu.Unlock()
 	id := text.Printable(c.ID)
 	if c.IsProject() {
-		s.line("[%s] the host asks to %s %s", id, action(c.Proposal.Action), text.Printable(cmp.Or(c.Proposal.Workspace, c.Proposal.Session)))
+		s.line("[%s] the host asks to %s %s", id, asked(c.Proposal.Action), text.Printable(cmp.Or(c.Proposal.Workspace, c.Proposal.Session)))
 	} else {
 		s.line("[%s] %s asks: %s", id, text.Printable(c.DisplayName), text.Printable(c.Approval.Summary))
 		for _, detail := range details(c.Approval.Detail) {
@@ -204,7 +204,7 @@ func howToAnswer(c novaclient.Card, id string) string {
 	return fmt.Sprintf("%s, within %v", strings.Join(offers, " or "), time.Until(c.Deadline).Round(time.Second))
 }
 
-func action(a nova.ProposalAction) string {
+func asked(a nova.ProposalAction) string {
 	if a == "" {
 		return "confirm"
 	}

@@ -36,7 +36,14 @@ func Text(s Report, now time.Time) string {
 		b.line("", "%s of it are its write-ahead log, which does not shrink: something keeps reading %s. Ending that, or restarting Plexus, helps",
 			cli.Size(s.WALBytes), hostfiles.DatabaseName)
 	}
-	b.line("Search", "%s", searchText(s.Search, s.Index))
+	switch {
+	case s.Search.Reach == Off:
+		b.line("Search", "off (search.kind is none)")
+	case s.Search.Reach == BuiltIn && s.Index.Enabled:
+		b.line("Search", "the pages you asked about (no search service is configured)")
+	default:
+		b.line("Search", "%s", serviceText(s.Search))
+	}
 	b.failure(s.Search.Failures, s.Search.LastFailure, s.Search.LastCause, now)
 	b.line("Model", "%s", modelText(s.Model))
 	b.failure(s.Model.Failures, s.Model.LastFailure, s.Model.LastCause, now)
@@ -46,11 +53,22 @@ func Text(s Report, now time.Time) string {
 			b.quote(f.Config)
 		}
 	}
-	b.line("Speech", "%s", recognizerText(s.Recognizer))
-	b.offered(s.Recognizer)
-	b.line("Index", "%s", indexText(s.Index))
+	b.speech(s.Recognizer)
+	index := "off"
+	switch {
+	case s.Index.Enabled && s.Index.Shared:
+		index = "on, shared between extensions"
+	case s.Index.Enabled:
+		index = "on"
+	}
+	b.line("Index", "%s; %s, %s of text", index, cli.Counted(s.Index.Pages, "page", "pages"), cli.Size(s.Index.Bytes))
 	b.failure(s.Index.Failures, s.Index.LastFailure, s.Index.LastCause, now)
-	b.line("Messages", "%s", keptText(s.Kept))
+	kept := fmt.Sprintf("%d in %s (%s); %s of text", s.Kept.Messages, cli.Counted(s.Kept.Conversations, "conversation", "conversations"),
+		cli.Counted(s.Kept.Topics, "topic", "topics"), cli.Size(s.Kept.Bytes))
+	if !s.Kept.Browser {
+		kept += "; what is asked in the browser is not kept"
+	}
+	b.line("Messages", "%s", kept)
 	b.line("Connections", "%d", s.Connections)
 	b.queries(s.Queries)
 	for _, row := range s.Waiting {
@@ -76,16 +94,6 @@ func (b *lines) phones(s Phones) {
 	}
 }
 
-func searchText(s Service, index Index) string {
-	switch {
-	case s.Reach == Off:
-		return "off (search.kind is none)"
-	case s.Reach == BuiltIn && index.Enabled:
-		return "the pages you asked about (no search service is configured)"
-	}
-	return serviceText(s)
-}
-
 func serviceText(s Service) string {
 	out := s.Kind
 	if s.URL != "" {
@@ -107,17 +115,6 @@ func modelText(m Model) string {
 		return "none found on this machine: answers quote the page and the results"
 	}
 	return m.Name + ", " + serviceText(m.Service)
-}
-
-func indexText(i Index) string {
-	state := "off"
-	switch {
-	case i.Enabled && i.Shared:
-		state = "on, shared between extensions"
-	case i.Enabled:
-		state = "on"
-	}
-	return fmt.Sprintf("%s; %s, %s of text", state, cli.Counted(i.Pages, "page", "pages"), cli.Size(i.Bytes))
 }
 
 func (b *lines) failure(count int64, last *time.Time, cause string, now time.Time) {
@@ -161,31 +158,21 @@ func (b *lines) refused(list []Refusal, now time.Time) {
 	}
 }
 
-func keptText(k Kept) string {
-	said := fmt.Sprintf("%d in %s (%s); %s of text", k.Messages, cli.Counted(k.Conversations, "conversation", "conversations"), cli.Counted(k.Topics, "topic", "topics"), cli.Size(k.Bytes))
-	if !k.Browser {
-		said += "; what is asked in the browser is not kept"
-	}
-	return said
-}
-
 // TextNeedsDictation is what an owner has to know whose host takes text alone.
 const TextNeedsDictation = "Phone apps show their text box only when dictation works"
 
-func recognizerText(r Recognizer) string {
+// speech says what turns speech into text, what phones get, and how they get the rest.
+func (b *lines) speech(r Recognizer) {
 	switch {
 	case r.Reach == Off:
-		return "off (recognizer.kind is none)"
+		b.line("Speech", "off (recognizer.kind is none)")
 	case r.Kind == "command" && r.Reach == Unreachable:
-		return r.Name + ": cannot be used: " + r.Problem
+		b.line("Speech", "%s: cannot be used: %s", r.Name, r.Problem)
 	case r.Kind == "command":
-		return r.Name + ": can be used"
+		b.line("Speech", "%s: can be used", r.Name)
+	default:
+		b.line("Speech", "%s, %s", r.Name, serviceText(r.Service))
 	}
-	return r.Name + ", " + serviceText(r.Service)
-}
-
-// offered says what phones get, and how they get the rest.
-func (b *lines) offered(r Recognizer) {
 	switch {
 	case r.Dictation:
 		b.line("", "phones are offered text and dictation")
