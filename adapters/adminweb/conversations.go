@@ -31,7 +31,7 @@ type Personal struct {
 	RecordingFixedBy string
 }
 
-// Conversations is what was said, and the way to add to it: *personal.Host. A
+// Conversations is what was said, and the way to add to it: personal.Owner. A
 // conversation that is not there is ports.ErrConversationUnknown.
 type Conversations interface {
 	// Conversations gives a part of the list, the most recently updated first.
@@ -51,7 +51,7 @@ type Conversations interface {
 	Delete(ctx context.Context, id string) error
 }
 
-// Topics is what was asked in the browser: *personal.Host.
+// Topics is what was asked in the browser: personal.Owner.
 type Topics interface {
 	Recording() (on, fixed bool)
 	SetRecording(ctx context.Context, on bool) error

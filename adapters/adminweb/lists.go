@@ -14,14 +14,15 @@ import (
 	"plexus/domain/nova"
 	"plexus/domain/nova/jsonform"
 	"plexus/domain/text"
+	"plexus/domain/usecases/personal/life"
 	"plexus/domain/workbench"
 	"plexus/web"
 )
 
-// Lists keeps the owner's lists and profile: *personal.Host.
+// Lists keeps the owner's lists and profile: *life.Life.
 type Lists interface {
-	Lists(ctx context.Context) (items []workbench.Item, profile workbench.Profile, err error)
-	MutateLife(ctx context.Context, requestID string, op workbench.LifeOp) (workbench.LifeOutcome, error)
+	Lists(ctx context.Context) (items []life.Item, profile life.Profile, err error)
+	MutateLife(ctx context.Context, requestID string, op life.Op) (life.Outcome, error)
 }
 
 // maxClosed is how many entries are shown of those that are done with.
@@ -108,7 +109,7 @@ func (s *Server) listWith(r *http.Request, l web.Layout, v web.Lists) (response,
 
 // goalsOf gives the titles of the goals and how many of their to-dos are done; those
 // that were cancelled do not count (nova-personal §3.9).
-func goalsOf(items []workbench.Item) (titles map[string]string, done, total map[string]int) {
+func goalsOf(items []life.Item) (titles map[string]string, done, total map[string]int) {
 	titles, done, total = make(map[string]string), make(map[string]int), make(map[string]int)
 	for _, i := range items {
 		switch {
@@ -131,7 +132,7 @@ func (s *Server) addItem(r *http.Request) (response, error) {
 	}
 	title := strings.TrimSpace(r.PostForm.Get("title"))
 	if fits(title, 1, web.MaxItemTitle) {
-		err = s.mutate(r, workbench.CreateItem{Kind: kind, Title: title})
+		err = s.mutate(r, life.CreateItem{Kind: kind, Title: title})
 	} else {
 		err = workbench.InvalidRequest
 	}
@@ -159,7 +160,7 @@ func (s *Server) setStatus(r *http.Request) (response, error) {
 	if !known {
 		return response{}, errNotHere
 	}
-	err = s.mutate(r, workbench.UpdateItem{Kind: kind, ID: r.PathValue("id"), Expected: formVersion(r), Status: status})
+	err = s.mutate(r, life.UpdateItem{Kind: kind, ID: r.PathValue("id"), Expected: formVersion(r), Status: status})
 	return s.redirectToList(list, done, "", err)
 }
 
@@ -168,7 +169,7 @@ func (s *Server) convertIdea(r *http.Request) (response, error) {
 	if target != workbench.Todo && target != workbench.Goal {
 		return response{}, errNotHere
 	}
-	err := s.mutate(r, workbench.ConvertIdea{ID: r.PathValue("id"), Target: target, Expected: formVersion(r)})
+	err := s.mutate(r, life.ConvertIdea{ID: r.PathValue("id"), Target: target, Expected: formVersion(r)})
 	return s.redirectToList(web.Ideas, "made-"+string(target), "", err)
 }
 
@@ -185,7 +186,7 @@ func (s *Server) itemWith(r *http.Request, l web.Layout, fault string) (response
 	if err != nil {
 		return response{}, err
 	}
-	at := slices.IndexFunc(items, func(i workbench.Item) bool { return i.Kind == kind && i.ID == r.PathValue("id") })
+	at := slices.IndexFunc(items, func(i life.Item) bool { return i.Kind == kind && i.ID == r.PathValue("id") })
 	if at < 0 {
 		return response{}, errNotHere
 	}
@@ -219,9 +220,9 @@ func (s *Server) saveItem(r *http.Request) (response, error) {
 }
 
 // parseUpdate reads the form of an entry.
-func parseUpdate(r *http.Request, kind workbench.ItemKind) (workbench.UpdateItem, error) {
+func parseUpdate(r *http.Request, kind workbench.ItemKind) (life.UpdateItem, error) {
 	form := r.PostForm
-	op := workbench.UpdateItem{
+	op := life.UpdateItem{
 		Kind: kind, ID: r.PathValue("id"), Expected: formVersion(r), Status: form.Get("status"),
 		Title: nova.Some(strings.TrimSpace(form.Get("title"))), Note: nova.Some(formText(r, "note")),
 	}
@@ -259,8 +260,8 @@ func (s *Server) aboutWith(r *http.Request, l web.Layout, fault string) (respons
 func (s *Server) setAbout(r *http.Request) (response, error) {
 	about := formText(r, "about")
 	err := error(workbench.InvalidRequest)
-	if fits(about, 0, workbench.MaxProfile) {
-		err = s.mutate(r, workbench.SetProfile{About: about, Expected: formVersion(r)})
+	if fits(about, 0, life.MaxProfile) {
+		err = s.mutate(r, life.SetProfile{About: about, Expected: formVersion(r)})
 	}
 	if sentence, refused := refusalText(s.Words, err); refused {
 		return correct(web.ListsPlace, func(r *http.Request, l web.Layout) (response, error) {
@@ -271,7 +272,7 @@ func (s *Server) setAbout(r *http.Request) (response, error) {
 }
 
 // mutate does op under a request id of its own: a form is sent once.
-func (s *Server) mutate(r *http.Request, op workbench.LifeOp) error {
+func (s *Server) mutate(r *http.Request, op life.Op) error {
 	_, err := s.Personal.Lists.MutateLife(r.Context(), rand.Text(), op)
 	return err
 }

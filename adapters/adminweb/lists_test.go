@@ -14,6 +14,7 @@ import (
 
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
+	"plexus/domain/usecases/personal/life"
 	"plexus/domain/workbench"
 	"plexus/ports"
 	"plexus/web"
@@ -28,7 +29,7 @@ type unused interface{ Conversations } // a field may not have the name of a met
 type owner struct {
 	unused
 	Topics
-	items      []workbench.Item
+	items      []life.Item
 	list       []conversations.Conversation
 	background conversations.Background
 	messages   []conversations.Message
@@ -36,16 +37,16 @@ type owner struct {
 	fixed      bool
 	refuses    error
 
-	done workbench.LifeOp
+	done life.Op
 }
 
-func (o *owner) Lists(context.Context) ([]workbench.Item, workbench.Profile, error) {
-	return o.items, workbench.Profile{}, nil
+func (o *owner) Lists(context.Context) ([]life.Item, life.Profile, error) {
+	return o.items, life.Profile{}, nil
 }
 
-func (o *owner) MutateLife(_ context.Context, _ string, op workbench.LifeOp) (workbench.LifeOutcome, error) {
+func (o *owner) MutateLife(_ context.Context, _ string, op life.Op) (life.Outcome, error) {
 	o.done = op
-	return workbench.LifeOutcome{}, o.refuses
+	return life.Outcome{}, o.refuses
 }
 
 func (o *owner) Conversations(context.Context, int, int) ([]conversations.Conversation, int, error) {
@@ -128,7 +129,7 @@ func inOrder(t *testing.T, page string, parts ...string) {
 func TestTodosAreInTheOrderOfTheirDates(t *testing.T) {
 	o := &owner{}
 	add := func(title, status, due string, age time.Duration) {
-		o.items = append(o.items, workbench.Item{ID: title, Kind: workbench.Todo, Title: title, Status: status, Due: due, UpdatedAt: moment.Add(-age)})
+		o.items = append(o.items, life.Item{ID: title, Kind: workbench.Todo, Title: title, Status: status, Due: due, UpdatedAt: moment.Add(-age)})
 	}
 	add("Undated", "open", "", 0)
 	add("Tomorrow", "open", "2026-12-01", 0)
@@ -146,16 +147,16 @@ func TestTodosAreInTheOrderOfTheirDates(t *testing.T) {
 
 // A to-do that was cancelled does not count for its goal.
 func TestProgressOfAGoal(t *testing.T) {
-	o := &owner{items: []workbench.Item{{ID: "g", Kind: workbench.Goal, Title: "Bridges", Status: "active"}}}
+	o := &owner{items: []life.Item{{ID: "g", Kind: workbench.Goal, Title: "Bridges", Status: "active"}}}
 	for n, status := range []string{"done", "open", "cancelled"} {
-		o.items = append(o.items, workbench.Item{ID: fmt.Sprint(n), Kind: workbench.Todo, Status: status, GoalID: "g"})
+		o.items = append(o.items, life.Item{ID: fmt.Sprint(n), Kind: workbench.Todo, Status: status, GoalID: "g"})
 	}
 	inOrder(t, o.get(t, "lists/goals"), "Bridges</bdi>", "1 of 2 done")
 }
 
 // An entry may belong to every goal that is not archived, and stays with its own.
 func TestGoalsThatAnEntryMayBelongTo(t *testing.T) {
-	o := &owner{items: []workbench.Item{
+	o := &owner{items: []life.Item{
 		{ID: "own", Kind: workbench.Goal, Title: "Its own", Status: "archived"},
 		{ID: "gone", Kind: workbench.Goal, Title: "Another old one", Status: "archived"},
 		{ID: "there", Kind: workbench.Goal, Title: "A new one", Status: "paused"},
@@ -170,23 +171,23 @@ func TestGoalsThatAnEntryMayBelongTo(t *testing.T) {
 
 // The form of an entry changes what it shows and nothing else.
 func TestAFormChangesWhatItShows(t *testing.T) {
-	o := &owner{items: []workbench.Item{{ID: "g", Kind: workbench.Goal}}}
+	o := &owner{items: []life.Item{{ID: "g", Kind: workbench.Goal}}}
 	form := url.Values{"title": {" Bridges "}, "note": {"a\r\nb"}, "status": {"paused"}, "criteria": {"One\r\nstands"}, "version": {"3"}}
 	if code, page := o.post(t, "lists/goals/g", form); code != http.StatusSeeOther {
 		t.Fatal(code, page)
 	}
-	want := workbench.UpdateItem{
+	want := life.UpdateItem{
 		Kind: workbench.Goal, ID: "g", Expected: 3, Title: nova.Some("Bridges"), Note: nova.Some("a\nb"), Status: "paused", Criteria: nova.Some("One\nstands"),
 	}
 	if o.done != want {
 		t.Errorf("the goal: %+v, want %+v", o.done, want)
 	}
 	form.Set("status", "active")
-	if code, _ := o.post(t, "lists/ideas/i", form); code != http.StatusSeeOther || o.done.(workbench.UpdateItem).GoalID.Set {
+	if code, _ := o.post(t, "lists/ideas/i", form); code != http.StatusSeeOther || o.done.(life.UpdateItem).GoalID.Set {
 		t.Errorf("an idea without the field of its goal: %+v, %d", o.done, code)
 	}
 	form.Set("goal", "")
-	if code, _ := o.post(t, "lists/ideas/i", form); code != http.StatusSeeOther || o.done.(workbench.UpdateItem).GoalID != nova.Some("") {
+	if code, _ := o.post(t, "lists/ideas/i", form); code != http.StatusSeeOther || o.done.(life.UpdateItem).GoalID != nova.Some("") {
 		t.Errorf("an idea that belongs to none: %+v, %d", o.done, code)
 	}
 	o.done = nil

@@ -26,14 +26,14 @@ func (st *stage) startPersonal(log *slog.Logger) {
 	st.t.Helper()
 	st.model, st.desktop = &memory.ScriptedModel{Pieces: []string{"It opened ", "in 1932."}}, &fakeDesktop{}
 	store := memory.NewPersonal()
-	var err error
-	st.personal, err = personal.New(st.t.Context(), personal.Deps{
+	host, err := personal.New(st.t.Context(), personal.Deps{
 		Store: store, Archive: store, Settings: memory.NewSettings(), Model: st.model, Random: rand.Reader, Now: st.clock,
 		Within: context.WithTimeout, After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, Log: log,
 	}, personal.Options{InputInstanceID: "22222222-2222-4222-8222-222222222222", Record: true})
 	if err != nil {
 		st.t.Fatal(err)
 	}
+	st.personal = host.Owner()
 	st.t.Cleanup(st.personal.Stop)
 }
 

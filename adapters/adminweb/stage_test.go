@@ -47,7 +47,7 @@ type stage struct {
 	sessions *memory.PageSessions
 	door     *fakeDoor
 	machine  *fakeMachine
-	personal *personal.Host
+	personal personal.Owner
 	model    *memory.ScriptedModel
 	desktop  *fakeDesktop
 	log      *logged

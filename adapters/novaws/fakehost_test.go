@@ -3,6 +3,7 @@ package novaws
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
 	"plexus/domain/usecases/devices"
-	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/hub"
 	"plexus/ports"
 )
 
@@ -96,7 +97,12 @@ func (d *fakeHost) personalHost() PersonalHost {
 
 func (d *fakeHost) Input() nova.Input { return d.input }
 
-func (d *fakeHost) Attach(link ports.PersonalLink, terms personal.Terms) personal.Endpoint {
+// Admits leaves the methods of the page out that tests ask for.
+func (d *fakeHost) Admits(method string) bool {
+	return !slices.Contains([]string{"sources.add", "connector.status", "feishu.status", "discovery.configure", "no.such"}, method)
+}
+
+func (d *fakeHost) Attach(link ports.PersonalLink, terms hub.Terms) hub.Endpoint {
 	if d.onAttach != nil {
 		d.onAttach()
 	}
@@ -111,7 +117,7 @@ func (d *fakeHost) Attach(link ports.PersonalLink, terms personal.Terms) persona
 type fakeEndpoint struct {
 	host  *fakeHost
 	link  ports.PersonalLink
-	terms personal.Terms
+	terms hub.Terms
 
 	heard int // bytes of audio
 	left  int

@@ -7,7 +7,7 @@ import (
 
 	"plexus/domain/nova"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/hub"
 	"plexus/domain/usecases/recovery"
 	"plexus/ports"
 )
@@ -16,9 +16,11 @@ import (
 type PersonalHost interface {
 	// Input says what it takes now.
 	Input() nova.Input
+	// Admits says which methods of personal.command are a phone's.
+	Admits(method string) bool
 	// Attach adds an admitted client and does not wait for anything. The link
 	// serves until the endpoint's Leave, which is called once.
-	Attach(link ports.PersonalLink, terms personal.Terms) personal.Endpoint
+	Attach(link ports.PersonalLink, terms hub.Terms) hub.Endpoint
 }
 
 var _ ports.PersonalLink = (*session)(nil)
@@ -51,7 +53,7 @@ func (c *session) recoverPanic(what string, done func()) {
 // offer asks what the host has for a client now.
 func (c *session) offer() sessions.Offer {
 	if host := c.server.deps.Personal; host != nil {
-		return sessions.Offer{Input: host.Input(), Personal: true}
+		return sessions.Offer{Input: host.Input(), Personal: true, Admits: host.Admits}
 	}
 	return sessions.Offer{}
 }
@@ -63,7 +65,7 @@ func (c *session) attach(a sessions.Admission) (err error) {
 		return nil
 	}
 	defer c.recoverPanic("admission", func() { err = errPanicked })
-	c.endpoint = host.Attach(c, personal.Terms{Personal: a.Personal, Language: a.Language})
+	c.endpoint = host.Attach(c, hub.Terms{Personal: a.Personal, Language: a.Language})
 	if a.Personal {
 		c.work.Go(c.sendSnapshots)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"plexus/domain/nova"
 	"plexus/domain/pairing"
-	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/hub"
 )
 
 const asksPersonal = `,"capabilities":["personal"]`
@@ -114,11 +114,11 @@ func TestN10_TheLanguageReachesTheHost(t *testing.T) {
 	inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
 		for _, c := range []struct {
 			members string
-			want    personal.Terms
+			want    hub.Terms
 		}{
-			{`,"language":"en"`, personal.Terms{Language: nova.English}},
-			{"", personal.Terms{}},
-			{`,"language":"zh-CN"` + asksPersonal, personal.Terms{Personal: true, Language: nova.Chinese}},
+			{`,"language":"en"`, hub.Terms{Language: nova.English}},
+			{"", hub.Terms{}},
+			{`,"language":"zh-CN"` + asksPersonal, hub.Terms{Personal: true, Language: nova.Chinese}},
 		} {
 			p := h.connect(c.members)
 			if got := h.host.last().terms; got != c.want {

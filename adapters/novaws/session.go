@@ -16,7 +16,7 @@ import (
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
 	"plexus/domain/usecases/devices"
-	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/hub"
 	"plexus/domain/usecases/recovery"
 )
 
@@ -37,7 +37,7 @@ type session struct {
 	detach  func()           // the loop's alone; nil until attached
 	// Set by the loop at the admission, before anything that uses it is started;
 	// nil where there is no personal host.
-	endpoint personal.Endpoint
+	endpoint hub.Endpoint
 
 	ctx     context.Context // ends with the connection
 	cancel  context.CancelFunc

@@ -55,24 +55,3 @@ func TestN88_ConnectionIDKeepsItsCase(t *testing.T) {
 		t.Errorf("echoed as %q, %v", c.ConnectionID, err)
 	}
 }
-
-func TestMethodsOfPhonesAndDesktops(t *testing.T) {
-	admitted := "state feed.action life.mutate memory.list memory.evidence memory.correct memory.forget memory.purge " +
-		"conversations.read conversations.create conversations.select conversations.open_work conversations.clear " +
-		"conversations.confirm conversations.open_feed conversations.voice conversations.approve presentation.set " +
-		"presentation.seen tasks.list tasks.get tasks.delegate tasks.control tasks.input tasks.cancel tasks.continue " +
-		"tasks.reconcile tasks.complete_todo context.adopt context.dismiss"
-	refusedOnes := "discovery.configure sources.add sources.sync connector.status connector.mail_status feishu.status feishu.app.bind " +
-		"news.state understanding.start profile.refresh memory.reextract conversations.target conversations.targets"
-	unknown := "memory tasks. state. State memory.list.x feed.Action x .state"
-	for list, want := range map[string]nova.Admission{admitted: nova.MethodAdmitted, refusedOnes: nova.MethodNotAdmitted, unknown: nova.MethodUnknown, " ": nova.MethodUnknown} {
-		for method := range strings.SplitSeq(list, " ") {
-			if got := nova.MethodAdmission(method); got != want {
-				t.Errorf("%q: %v, want %v", method, got, want)
-			}
-		}
-	}
-	if n := len(strings.Fields(admitted)); n != 30 {
-		t.Errorf("the test lists %d methods, want 30", n)
-	}
-}

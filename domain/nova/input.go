@@ -2,7 +2,6 @@ package nova
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"plexus/domain/nova/jsonform"
@@ -47,7 +46,7 @@ type TodoRef struct {
 // PersonalCommand is an operation of the workbench.
 type PersonalCommand struct {
 	RequestID string
-	Method    string          // any string: ask MethodAdmission
+	Method    string          // any string
 	Params    json.RawMessage // canonical JSON object
 }
 
@@ -96,52 +95,4 @@ func (c *PersonalCommand) form(f *jsonform.Form) {
 	f.Text("request_id", jsonform.Required, &c.RequestID, id128u)
 	f.Text("method", jsonform.Required, &c.Method, jsonform.Anything)
 	f.Raw("params", &c.Params)
-}
-
-// Admission says what a method may do from a phone.
-type Admission uint8
-
-// The verdicts on a method. All but the last answer with a rejected receipt.
-const (
-	MethodUnknown     Admission = iota // there is no such method
-	MethodNotAdmitted                  // it belongs to the desktop
-	MethodAdmitted
-)
-
-// MethodAdmission says what a phone may do with a personal.command's method.
-func MethodAdmission(method string) Admission {
-	area, name, _ := strings.Cut(method, ".")
-	switch {
-	case method == "state", slices.Contains(strings.Fields(phoneMethods[area]), name):
-		return MethodAdmitted
-	case slices.Contains(strings.Fields(desktopMethods[area]), name):
-		return MethodNotAdmitted
-	}
-	return MethodUnknown
-}
-
-// phoneMethods and desktopMethods list the methods of each area, the part before
-// the first dot.
-var phoneMethods = map[string]string{
-	"feed":          "action",
-	"life":          "mutate",
-	"memory":        "list evidence correct forget purge",
-	"conversations": "read create select open_work clear confirm open_feed voice approve",
-	"presentation":  "set seen",
-	"tasks":         "list get delegate control input cancel continue reconcile complete_todo",
-	"context":       "adopt dismiss",
-}
-
-var desktopMethods = map[string]string{
-	"discovery":     "configure",
-	"sources":       "add pause resume disconnect delete sync consent authorize_computer",
-	"conversations": "target targets",
-	"memory":        "reextract",
-	"profile":       "refresh",
-	"understanding": "start action",
-	"news":          "state refresh action configure convert",
-	"connector": "mail_status mail_access mail_connect local_status local_access local_connect status link complete " +
-		"configure consent scopes sync pause resume disconnect delete",
-	"feishu": "status app.start app.status app.cancel app.bind login complete chats configure consent sync pause resume " +
-		"disconnect delete bot.configure",
 }

@@ -19,15 +19,16 @@ const HelloLimit = 3 * time.Second
 type Nova struct {
 	ids NovaIDs
 
-	phase    novaPhase
-	helloBy  time.Time  // zero once hello is accepted
-	hello    nova.Hello // until its token has been checked: it holds the token
-	language nova.Language
-	personal bool // it asked for the personal extension
-	granted  bool // and got it
-	busy     bool
-	ledger   ledger
-	pending  string // request ID of the command that is being delivered
+	phase        novaPhase
+	helloBy      time.Time  // zero once hello is accepted
+	hello        nova.Hello // until its token has been checked: it holds the token
+	language     nova.Language
+	personal     bool                     // it asked for the personal extension
+	granted      bool                     // and got it
+	admitsMethod func(method string) bool // of the host
+	busy         bool
+	ledger       ledger
+	pending      string // request ID of the command that is being delivered
 
 	clock    clock
 	pingBy   time.Time // when the next clock.ping is due; zero for never
@@ -63,6 +64,8 @@ func NewNova(ids NovaIDs, now time.Time) *Nova {
 type Offer struct {
 	Input    nova.Input // what it takes of text and speech
 	Personal bool       // there is a personal host
+	// Admits says which methods of personal.command are a phone's.
+	Admits func(method string) bool
 }
 
 // Effects is what an event asks the connection to do, in this order: send, then
@@ -227,7 +230,7 @@ func (n *Nova) SlotAcquired(acquired bool, offer Offer) Effects {
 	if !acquired {
 		return n.End(ConcurrentClient)
 	}
-	n.granted = n.personal && offer.Personal
+	n.granted, n.admitsMethod = n.personal && offer.Personal, offer.Admits
 	e := n.call(admitting, Admission{Language: n.language, Personal: n.granted})
 	e.Send = []nova.Message{nova.NewReady(n.ids.ServerInstance, n.ids.Connection, offer.Input, n.granted)}
 	if capabilities, ok := nova.NewDesktopCapabilities(offer.Input, n.ids.InputInstance); ok {
@@ -285,7 +288,7 @@ var errNotAdmitted = errors.New("not admitted on this connection")
 // a phone's (decisions K2 and K9).
 func (n *Nova) admits(control nova.Control) bool {
 	c, personal := control.(nova.PersonalCommand)
-	return !personal || n.granted && nova.MethodAdmission(c.Method) == nova.MethodAdmitted
+	return !personal || n.granted && n.admitsMethod(c.Method)
 }
 
 // Delivered answers Deliver: an error is a refusal and nothing worse.

@@ -25,7 +25,7 @@ var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 func newNova() *Nova { return NewNova(NovaIDs{server, input, connection}, start) }
 
 // typing is a host that takes text and has the personal extension.
-var typing = Offer{Input: nova.TextInput, Personal: true}
+var typing = Offer{Input: nova.TextInput, Personal: true, Admits: func(method string) bool { return method == "state" }}
 
 // helloWith is a hello with more members.
 func helloWith(members string) []byte {

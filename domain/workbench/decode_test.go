@@ -4,13 +4,24 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"os"
 	"testing"
 
 	"plexus/domain/workbench"
 )
 
+// golden is a phone's snapshot as the personal host composes it.
+func golden(t testing.TB, name string) []byte {
+	t.Helper()
+	frame, err := os.ReadFile("../usecases/personal/hub/testdata/" + name + "-mobile.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return frame
+}
+
 func TestDecodeSnapshotIsAsStrictAsPhones(t *testing.T) {
-	frame, _ := mobileFrame(t, fullHost())
+	frame := golden(t, "full")
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(frame, &members); err != nil {
 		t.Fatal(err)
@@ -49,12 +60,8 @@ func TestDecodeSnapshotIsAsStrictAsPhones(t *testing.T) {
 }
 
 func FuzzDecodeSnapshot(f *testing.F) {
-	for _, p := range []workbench.Parts{emptyHost(), fullHost()} {
-		frame, _, err := workbench.MobileFrame(p)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(frame)
+	for _, name := range []string{"empty", "full"} {
+		f.Add(golden(f, name))
 	}
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		if _, err := workbench.DecodeSnapshot(frame); err != nil && !errors.Is(err, workbench.ErrSnapshot) {

@@ -18,6 +18,7 @@ import (
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
 	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/hub"
 )
 
 // withPersonalHost gives the page a personal host on a store in memory.
@@ -34,7 +35,7 @@ func withPersonalHost(t *testing.T, model *memory.ScriptedModel) (*personal.Host
 	}
 	t.Cleanup(h.Stop)
 	return h, func(cfg *adminweb.Config) {
-		cfg.Personal = &adminweb.Personal{Conversations: h, Topics: h, Lists: h}
+		cfg.Personal = &adminweb.Personal{Conversations: h.Owner(), Topics: h.Owner(), Lists: h.Life}
 		cfg.Changed = append(cfg.Changed, h.Changed)
 		cfg.Desktop = desktop.New(desktop.Config{Host: h, Log: log})
 	}
@@ -80,7 +81,7 @@ func TestOwnerPageTalks(t *testing.T) {
 		t.Error("the page was loaded again")
 	}
 	// From the phone's side: the page shows it by itself.
-	if err := h.SubmitText(t.Context(), "chat:main", "And from elsewhere?"); err != nil {
+	if err := h.Turns.SubmitText(t.Context(), "chat:main", "And from elsewhere?"); err != nil {
 		t.Fatal(err)
 	}
 	p.wait(`document.querySelectorAll(".message.mine").length === 2 && document.querySelectorAll(".talk .message").length === 4`)
@@ -99,7 +100,7 @@ func (nobody) Changed(uint64)    {}
 // of its life, and lives for months.
 func TestOwnerPageTalksWhenNoMoreRequestsAreRemembered(t *testing.T) {
 	h, with := withPersonalHost(t, &memory.ScriptedModel{Pieces: []string{"In 1932."}})
-	other := h.Attach(nobody{}, personal.Terms{Desktop: true, Personal: true})
+	other := h.Attach(nobody{}, hub.Terms{Desktop: true, Personal: true})
 	for n := range conversations.MaxTextRequests {
 		if err := other.Deliver(t.Context(), nova.InputText{Text: "?", RequestID: fmt.Sprint(n), ConversationID: "nowhere"}); err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 
 	"plexus/adapters/sqlite"
 	"plexus/domain/conversations"
-	"plexus/domain/workbench"
+	"plexus/domain/usecases/personal/life"
 )
 
 // storedThings is what the database holds of conversations and lists, read past
@@ -17,7 +17,7 @@ type storedThings struct {
 	selected string
 	threads  map[string]conversations.Conversation
 	messages []conversations.Message // in their order
-	items    map[string]workbench.Item
+	items    map[string]life.Item
 }
 
 func storedTalks(t *testing.T, path string) storedThings {
@@ -27,7 +27,7 @@ func storedTalks(t *testing.T, path string) storedThings {
 	}
 	db := openDatabase(t, path, "ro")
 	defer closeDatabase(t, db)
-	s := storedThings{threads: map[string]conversations.Conversation{}, items: map[string]workbench.Item{}, selected: conversations.MainID}
+	s := storedThings{threads: map[string]conversations.Conversation{}, items: map[string]life.Item{}, selected: conversations.MainID}
 	each := func(query string, row func(scan func(...any) error) error) {
 		t.Helper()
 		rows, err := db.QueryContext(t.Context(), query)
@@ -69,7 +69,7 @@ func storedTalks(t *testing.T, path string) storedThings {
 		case "host selected":
 			return json.Unmarshal(body, &s.selected)
 		}
-		var i workbench.Item
+		var i life.Item
 		err := json.Unmarshal(body, &i)
 		s.items[id] = i
 		return err

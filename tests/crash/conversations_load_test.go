@@ -352,7 +352,7 @@ func (o *talks) nextChat(random *rand.Rand) *command {
 
 // learn takes the ID of the chat that was made: it is selected.
 func (o *talks) learn(data json.RawMessage) {
-	var shown workbench.ShownConversations
+	var shown workbench.ConversationsMember
 	if json.Unmarshal(data, &shown) == nil && shown.SelectedID != "" {
 		o.thread(shown.SelectedID, 0)
 	}

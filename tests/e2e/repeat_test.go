@@ -81,7 +81,7 @@ func TestP6_AWriteIsDoneOnce(t *testing.T) {
 		if result.Error != "" {
 			t.Errorf("%s: %+v", when, result)
 		}
-		var found []workbench.ShownTodo
+		var found []workbench.TodoRow
 		for _, todo := range snapshot(t, conn).Life.Todos {
 			if todo.Title == "Buy flour" {
 				found = append(found, todo)

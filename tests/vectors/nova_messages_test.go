@@ -1,11 +1,17 @@
 package vectors_test
 
 import (
+	"context"
+	"crypto/rand"
 	"encoding/json"
+	"log/slog"
 	"reflect"
 	"testing"
+	"time"
 
+	"plexus/adapters/memory"
 	"plexus/domain/nova"
+	"plexus/domain/usecases/personal"
 )
 
 func TestHelloVectors(t *testing.T) {
@@ -51,9 +57,7 @@ func TestN20_EnvelopeVectors(t *testing.T) {
 }
 
 func TestN20_ControlVectors(t *testing.T) {
-	admissions := map[string]nova.Admission{
-		"admitted": nova.MethodAdmitted, "not admitted": nova.MethodNotAdmitted, "unknown": nova.MethodUnknown,
-	}
+	host := personalHost(t)
 	eachMessage(t, "host", "control", func(t *testing.T, v messageVector) {
 		c, err := nova.DecodeControl(v.bytes(t))
 		if err != nil {
@@ -72,8 +76,8 @@ func TestN20_ControlVectors(t *testing.T) {
 		if again, _, err := control(string(envelope.Payload)); err != nil || !reflect.DeepEqual(again, c) {
 			t.Fatalf("read again: %+v, %v; want %+v", again, err, c)
 		}
-		if p, ok := c.(nova.PersonalCommand); ok && nova.MethodAdmission(p.Method) != admissions[v.Admission] {
-			t.Fatalf("%s: admission %v, want %s", p.Method, nova.MethodAdmission(p.Method), v.Admission)
+		if p, ok := c.(nova.PersonalCommand); ok && admission(host, p.Method) != v.Admission {
+			t.Fatalf("%s: admission %q, want %q", p.Method, admission(host, p.Method), v.Admission)
 		}
 	})
 }
@@ -85,6 +89,32 @@ func control(payload string) (nova.Control, nova.Fingerprint, error) {
 		return nil, nova.Fingerprint{}, err
 	}
 	return c.Control()
+}
+
+// personalHost is a personal host on a store in memory.
+func personalHost(t *testing.T) *personal.Host {
+	t.Helper()
+	store := memory.NewPersonal()
+	h, err := personal.New(t.Context(), personal.Deps{
+		Store: store, Archive: store, Settings: memory.NewSettings(), Random: rand.Reader, Now: time.Now, Within: context.WithTimeout,
+		After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, Log: slog.New(slog.DiscardHandler),
+	}, personal.Options{InputInstanceID: "i"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.Stop)
+	return h
+}
+
+// admission says what a phone may do with a method.
+func admission(h *personal.Host, method string) string {
+	switch {
+	case h.Admits(method):
+		return "admitted"
+	case h.Knows(method):
+		return "not admitted"
+	}
+	return "unknown"
 }
 
 func TestPairingRequestVectors(t *testing.T) {

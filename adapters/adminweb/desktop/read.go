@@ -46,7 +46,7 @@ func (c *session) dispatch(binary bool, text []byte) sessions.CloseReason {
 	room := false
 	switch m := control.(type) {
 	case nova.PersonalCommand:
-		if nova.MethodAdmission(m.Method) == nova.MethodUnknown {
+		if !c.server.config.Host.Knows(m.Method) {
 			return sessions.ProtocolFault
 		}
 		room = offer(c.commands, m)

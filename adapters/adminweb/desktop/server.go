@@ -21,7 +21,7 @@ import (
 	"plexus/adapters/wsconn"
 	"plexus/domain/nova"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/hub"
 	"plexus/ports"
 )
 
@@ -33,9 +33,10 @@ const (
 
 // Host is the personal host: *personal.Host.
 type Host interface {
-	Attach(link ports.PersonalLink, terms personal.Terms) personal.Endpoint
-	Input() nova.Input     // what can be handed in now
-	InputInstance() string // names this process's text input
+	Attach(link ports.PersonalLink, terms hub.Terms) hub.Endpoint
+	Knows(method string) bool // whether there is such a personal.command
+	Input() nova.Input        // what can be handed in now
+	InputInstance() string    // names this process's text input
 }
 
 // Config is the endpoint's settings. The zero value of a number means its default.

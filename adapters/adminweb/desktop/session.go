@@ -10,7 +10,7 @@ import (
 	"plexus/adapters/wsconn"
 	"plexus/domain/nova"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/hub"
 	"plexus/domain/usecases/recovery"
 )
 
@@ -28,7 +28,7 @@ type session struct {
 	server   *Server
 	socket   *wsconn.Socket
 	log      *slog.Logger
-	endpoint personal.Endpoint
+	endpoint hub.Endpoint
 	out      *sender
 
 	commands chan nova.PersonalCommand
@@ -63,7 +63,7 @@ func (s *Server) run(socket *wsconn.Socket, signedOut func(context.Context) bool
 	in, host := s.config.Host.Input(), s.config.Host
 	first, _ := nova.NewDesktopCapabilities(in, host.InputInstance())
 	c.Send(first) // before anything that attaching brings
-	c.endpoint = host.Attach(c, personal.Terms{Desktop: true, Personal: true})
+	c.endpoint = host.Attach(c, hub.Terms{Desktop: true, Personal: true})
 	var reading, writing sync.WaitGroup
 	reading.Go(c.read)
 	writing.Go(func() { c.out.writer.Run(func(err error) { c.Close(wsconn.WriteFailed(err)) }) })

@@ -14,7 +14,7 @@ import (
 
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/nova"
-	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/hub"
 	"plexus/domain/workbench"
 	"plexus/ports"
 )
@@ -31,20 +31,21 @@ type fakeHost struct {
 
 	mu        sync.Mutex
 	links     []ports.PersonalLink
-	terms     personal.Terms
+	terms     hub.Terms
 	delivered []nova.Control
 	left      int
 }
 
-func (h *fakeHost) Attach(link ports.PersonalLink, terms personal.Terms) personal.Endpoint {
+func (h *fakeHost) Attach(link ports.PersonalLink, terms hub.Terms) hub.Endpoint {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.links, h.terms = append(h.links, link), terms
 	return h
 }
 
-func (h *fakeHost) Input() nova.Input     { return nova.TextInput }
-func (h *fakeHost) InputInstance() string { return instance }
+func (h *fakeHost) Knows(method string) bool { return method != "files.delete" }
+func (h *fakeHost) Input() nova.Input        { return nova.TextInput }
+func (h *fakeHost) InputInstance() string    { return instance }
 
 func (h *fakeHost) Deliver(ctx context.Context, c nova.Control) error {
 	h.mu.Lock()

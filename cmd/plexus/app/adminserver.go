@@ -27,7 +27,7 @@ func (p *process) adminServers(ctx context.Context) ([]server, error) {
 	p.source = &status.Source{
 		Config: p.opts.Config, Services: p.services, DataDir: p.opts.DataDir, Started: p.started,
 		TokenFile: p.store.token.Token.Path(), Store: p.store.Store,
-		Questions: p.nerve.Service, Browsers: p.nerve.Registry, Devices: p.devices, Recording: p.personal.Recording,
+		Questions: p.nerve.Service, Browsers: p.nerve.Registry, Devices: p.devices, Recording: p.personal.Topics.Recording,
 		Admin: p.listeners.admin.Addr(), Nerve: p.listeners.nerve.Addr(), Client: p.listeners.client.Addr(),
 	}
 	if p.listeners.nerveSocket != nil {
@@ -92,7 +92,7 @@ func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {
 		Words: web.English(), Now: time.Now, Random: rand.Reader, Log: p.log,
 		Changed: []func() <-chan struct{}{p.devices.Changed, p.nerve.Changed, health.Changed, p.personal.Changed},
 		Personal: &adminweb.Personal{
-			Conversations: p.personal, Topics: p.personal, Lists: p.personal, RecordingFixedBy: p.opts.Config.Conversations.RecordFrom,
+			Conversations: p.personal.Owner(), Topics: p.personal.Owner(), Lists: p.personal.Life, RecordingFixedBy: p.opts.Config.Conversations.RecordFrom,
 		},
 		Desktop: desktop.New(desktop.Config{Host: p.personal, Log: p.log}),
 	}

@@ -160,7 +160,7 @@ func (p *process) start(ctx context.Context) ([]server, error) {
 	if p.personal, err = p.newPersonal(ctx); err != nil {
 		return nil, fmt.Errorf("building the host: %w", err)
 	}
-	keep.Host = p.personal
+	keep.Topics = p.personal.Topics
 	p.done.add(func() error { p.personal.Stop(); return nil })
 	if p.devices, err = p.newDevices(ctx); err != nil {
 		return nil, fmt.Errorf("building the host: %w", err)

@@ -10,6 +10,7 @@ import (
 
 	"plexus/domain/answers"
 	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/topics"
 	"plexus/ports"
 )
 
@@ -40,7 +41,7 @@ func (p *process) newPersonal(ctx context.Context) (*personal.Host, error) {
 // recorder hands what the browser asks to the personal host. That needs the host
 // of questions, which needs the recorder: so it is told last, before anything is
 // served.
-type recorder struct{ *personal.Host }
+type recorder struct{ *topics.Topics }
 
 var _ ports.AnswerRecorder = (*recorder)(nil)
 

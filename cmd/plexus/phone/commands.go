@@ -188,10 +188,10 @@ func clearConversation(ctx context.Context, p *session, conn *novaclient.Conn, _
 }
 
 // findConversation finds a conversation in a snapshot.
-func findConversation(s workbench.MobileSnapshot, id string) (workbench.ShownConversation, bool) {
-	i := slices.IndexFunc(s.Conversations.Items, func(c workbench.ShownConversation) bool { return c.ID == id })
+func findConversation(s workbench.MobileSnapshot, id string) (workbench.ConversationRow, bool) {
+	i := slices.IndexFunc(s.Conversations.Items, func(c workbench.ConversationRow) bool { return c.ID == id })
 	if i < 0 {
-		return workbench.ShownConversation{}, false
+		return workbench.ConversationRow{}, false
 	}
 	return s.Conversations.Items[i], true
 }
@@ -238,10 +238,10 @@ func addTodo(ctx context.Context, p *session, conn *novaclient.Conn, rest string
 	return err
 }
 
-func todo(s workbench.MobileSnapshot, id string) (workbench.ShownTodo, bool) {
-	i := slices.IndexFunc(s.Life.Todos, func(t workbench.ShownTodo) bool { return t.ID == id })
+func todo(s workbench.MobileSnapshot, id string) (workbench.TodoRow, bool) {
+	i := slices.IndexFunc(s.Life.Todos, func(t workbench.TodoRow) bool { return t.ID == id })
 	if i < 0 {
-		return workbench.ShownTodo{}, false
+		return workbench.TodoRow{}, false
 	}
 	return s.Life.Todos[i], true
 }

@@ -37,7 +37,7 @@ func (s *screen) snapshot(now, before workbench.MobileSnapshot) {
 }
 
 // named is a title between quotation marks, safe to show.
-func named(c workbench.ShownConversation) string { return `"` + text.Printable(c.Title) + `"` }
+func named(c workbench.ConversationRow) string { return `"` + text.Printable(c.Title) + `"` }
 
 func (s *screen) list() {
 	last := s.state.snapshot()
@@ -72,7 +72,7 @@ func (s *screen) open() {
 
 // written is a stored message. Its own lines are indented, so that none looks
 // like one of the phone's.
-func written(m workbench.ShownMessage) string {
+func written(m workbench.MessageRow) string {
 	who, note := "host", ""
 	if m.Role == conversations.User {
 		who = "you"

@@ -34,16 +34,16 @@ func newDeskHost(t *testing.T) *deskHost {
 	return &deskHost{t: t, inputID: phoneID, snapshot: workbench.MobileSnapshot{
 		Type: "personal.state", Revision: 1,
 		Memory: raw("{}"), Capabilities: raw("{}"), News: raw("{}"), PendingApprovals: raw("[]"), PendingConfirmations: raw("[]"),
-		WorkbenchContext: raw("{}"), ProfilePreparation: raw("{}"), Feed: []workbench.ShownFeed{}, Tasks: []workbench.ShownTask{},
-		Conversations: workbench.ShownConversations{
+		WorkbenchContext: raw("{}"), ProfilePreparation: raw("{}"), Feed: []workbench.FeedRow{}, Tasks: []workbench.TaskRow{},
+		Conversations: workbench.ConversationsMember{
 			SelectedID: conversations.MainID,
-			Items: []workbench.ShownConversation{
+			Items: []workbench.ConversationRow{
 				{ID: conversations.MainID, Kind: conversations.Chat, Title: "Main"},
 				{ID: conversations.ProactiveID, Kind: conversations.Proactive, Title: "Remind\x1bers"},
 			},
-			Messages: []workbench.ShownMessage{},
+			Messages: []workbench.MessageRow{},
 		},
-		Life: workbench.ShownLife{Todos: []workbench.ShownTodo{}, Ideas: []workbench.ShownIdea{}, Goals: []workbench.ShownGoal{}},
+		Life: workbench.LifeMember{Todos: []workbench.TodoRow{}, Ideas: []workbench.IdeaRow{}, Goals: []workbench.GoalRow{}},
 	}}
 }
 
@@ -85,7 +85,7 @@ func (d *deskHost) on(h *novaHost, ws *websocket.Conn, kind string, payload map[
 		words, _ := payload["text"].(string)
 		conversation, _ := payload["conversation_id"].(string)
 		d.push(h, ws, func(s *workbench.MobileSnapshot) {
-			s.Conversations.Messages = append(s.Conversations.Messages, workbench.ShownMessage{
+			s.Conversations.Messages = append(s.Conversations.Messages, workbench.MessageRow{
 				ID: "of " + words, ConversationID: conversation, Role: conversations.User, Text: words, RequestID: id, Status: conversations.Completed,
 			})
 		})
@@ -108,19 +108,19 @@ func (d *deskHost) obey(h *novaHost, ws *websocket.Conn, method string, params m
 		c := &s.Conversations
 		switch method {
 		case "conversations.create":
-			c.SelectedID, c.Messages = "chat:new", []workbench.ShownMessage{}
-			c.Items = append(c.Items, workbench.ShownConversation{ID: c.SelectedID, Kind: conversations.Chat, Title: word("title")})
+			c.SelectedID, c.Messages = "chat:new", []workbench.MessageRow{}
+			c.Items = append(c.Items, workbench.ConversationRow{ID: c.SelectedID, Kind: conversations.Chat, Title: word("title")})
 		case "conversations.select":
 			c.SelectedID = word("id")
 		case "conversations.clear":
 			c.Items[0].Generation++
-			c.Messages = []workbench.ShownMessage{}
+			c.Messages = []workbench.MessageRow{}
 		case "conversations.read":
 			c.Unread, c.Items[1].Unread = 0, 0
 		case "life.mutate":
 			if word("op") == "create" {
-				row := workbench.ShownItem{ID: "t1", Kind: workbench.Todo, Version: 1, Title: word("title"), Status: "open"}
-				s.Life.Todos = append(s.Life.Todos, workbench.ShownTodo{ShownItem: row})
+				row := workbench.ItemRow{ID: "t1", Kind: workbench.Todo, Version: 1, Title: word("title"), Status: "open"}
+				s.Life.Todos = append(s.Life.Todos, workbench.TodoRow{ItemRow: row})
 				result = `"ok":true,"data":{"id":"t1","version":1}`
 			} else {
 				s.Life.Todos[0].Status, s.Life.Todos[0].Version = word("status"), 2
@@ -142,7 +142,7 @@ func deskRun(t *testing.T, d *deskHost) phoneRun {
 
 func TestPhone_Workbench(t *testing.T) {
 	d := newDeskHost(t)
-	d.snapshot.Conversations.Messages = []workbench.ShownMessage{
+	d.snapshot.Conversations.Messages = []workbench.MessageRow{
 		{ID: "m1", ConversationID: conversations.MainID, Role: conversations.User, Text: "Hi", Status: conversations.Interrupted},
 		{ID: "m2", ConversationID: conversations.MainID, Role: conversations.Assistant, Text: "Good\nday\u202e", Delivery: conversations.CutOff},
 	}
@@ -150,7 +150,7 @@ func TestPhone_Workbench(t *testing.T) {
 		if kind == "input.text" && payload["text"] == "first" {
 			d.push(h, ws, func(s *workbench.MobileSnapshot) {
 				s.Conversations.Unread, s.Conversations.Items[1].Unread = 2, 2
-				s.Conversations.Items = append(s.Conversations.Items, workbench.ShownConversation{ID: "topic:1", Kind: conversations.Topic, Title: "A page"})
+				s.Conversations.Items = append(s.Conversations.Items, workbench.ConversationRow{ID: "topic:1", Kind: conversations.Topic, Title: "A page"})
 			})
 		}
 		return false
@@ -377,13 +377,13 @@ func TestPhone_WaitsForTheLastAnswer(t *testing.T) {
 			return false
 		}
 		id, _ := payload["request_id"].(string)
-		message := workbench.ShownMessage{ID: "m1", ConversationID: conversations.MainID, Role: conversations.User, Text: "hello", RequestID: id, Status: conversations.Pending}
-		d.push(h, ws, func(s *workbench.MobileSnapshot) { s.Conversations.Messages = []workbench.ShownMessage{message} })
+		message := workbench.MessageRow{ID: "m1", ConversationID: conversations.MainID, Role: conversations.User, Text: "hello", RequestID: id, Status: conversations.Pending}
+		d.push(h, ws, func(s *workbench.MobileSnapshot) { s.Conversations.Messages = []workbench.MessageRow{message} })
 		h.say(ws, `{"type":"input.text_result","request_id":"`+id+`","ok":true}`)
 		d.push(h, ws, func(*workbench.MobileSnapshot) {})
 		h.say(ws, `{"type":"caption","turn_id":"1","role":"assistant","text":"Good day","final":true,"sequence":1,"conversation_id":"chat:main"}`)
 		message.Status = conversations.Completed
-		d.push(h, ws, func(s *workbench.MobileSnapshot) { s.Conversations.Messages = []workbench.ShownMessage{message} })
+		d.push(h, ws, func(s *workbench.MobileSnapshot) { s.Conversations.Messages = []workbench.MessageRow{message} })
 		return true
 	}
 	r := deskRun(t, d)

@@ -70,7 +70,7 @@ func (st *state) put(s workbench.MobileSnapshot) (before workbench.MobileSnapsho
 	return before
 }
 
-func isOpen(t workbench.ShownTodo) bool { return t.Status != "done" && t.Status != "cancelled" }
+func isOpen(t workbench.TodoRow) bool { return t.Status != "done" && t.Status != "cancelled" }
 
 func (st *state) snapshot() workbench.MobileSnapshot {
 	st.mu.Lock()

@@ -15,6 +15,7 @@ import (
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
 	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/hub"
 	"plexus/domain/workbench"
 	"plexus/ports"
 )
@@ -44,13 +45,13 @@ func TestEveryKnownMethodGetsOneAnswer(t *testing.T) {
 		for _, c := range []*client{s.phone(), s.desktop()} {
 			page := c.isPage()
 			for _, method := range strings.Fields(knownMethods) {
-				admitted := page || nova.MethodAdmission(method) == nova.MethodAdmitted
+				admitted := page || s.Admits(method)
 				for i, params := range garbage {
 					id := fmt.Sprint(page, method, i)
 					err := c.Deliver(s.Context(), command(id, method, params))
 					results := got[nova.PersonalResult](c)
 					switch {
-					case !admitted && (!errors.Is(err, personal.ErrNotAdmitted) || len(results) > 0):
+					case !admitted && (!errors.Is(err, hub.ErrNotAdmitted) || len(results) > 0):
 						s.Errorf("page %v, %s %s: %v and %+v, want a rejection", page, method, params, err, results)
 					case admitted && (err != nil || len(results) != 1 || results[0].RequestID != id):
 						s.Errorf("page %v, %s %s: %v and %+v, want one result", page, method, params, err, results)
@@ -65,19 +66,19 @@ func TestEveryKnownMethodGetsOneAnswer(t *testing.T) {
 
 func TestWhatIsNotGrantedIsRefusedWithoutAResult(t *testing.T) {
 	staged(t, func(s *stage) {
-		legacy, phone, page := s.attach(personal.Terms{}), s.phone(), s.desktop()
+		legacy, phone, page := s.attach(hub.Terms{}), s.phone(), s.desktop()
 		for _, c := range []struct {
 			from   *client
 			method string
 			want   error
 		}{
-			{legacy, "state", personal.ErrNotGranted},
-			{legacy, "conversations.create", personal.ErrNotGranted},
-			{phone, "sources.add", personal.ErrNotAdmitted},
-			{phone, "no.such_method", personal.ErrNotAdmitted},
-			{page, "no.such_method", personal.ErrNotAdmitted},
-			{page, "", personal.ErrNotAdmitted},
-			{page, "State", personal.ErrNotAdmitted},
+			{legacy, "state", hub.ErrNotGranted},
+			{legacy, "conversations.create", hub.ErrNotGranted},
+			{phone, "sources.add", hub.ErrNotAdmitted},
+			{phone, "no.such_method", hub.ErrNotAdmitted},
+			{page, "no.such_method", hub.ErrNotAdmitted},
+			{page, "", hub.ErrNotAdmitted},
+			{page, "State", hub.ErrNotAdmitted},
 		} {
 			err := c.from.Deliver(s.Context(), command("r", c.method, `{}`))
 			if sent := got[nova.PersonalResult](c.from); !errors.Is(err, c.want) || len(sent) > 0 {

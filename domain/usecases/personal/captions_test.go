@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"plexus/domain/nova"
-	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/hub"
 )
 
 func TestCaptionsOfATurn(t *testing.T) {
@@ -63,7 +63,7 @@ func TestCaptionsOfATurn(t *testing.T) {
 // A client without the extension has one stream, that of the selected conversation.
 func TestALegacyClientGetsCaptionsOfTheSelectedConversationAlone(t *testing.T) {
 	staged(t, func(s *stage) {
-		legacy, desktop := s.attach(personal.Terms{}), s.desktop()
+		legacy, desktop := s.attach(hub.Terms{}), s.desktop()
 		other := s.chat("Other")
 		if err := legacy.deliver(nova.InputText{Text: "unscoped"}); err != nil {
 			s.Fatal(err)

@@ -13,7 +13,8 @@ import (
 
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
-	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/feed"
+	"plexus/domain/usecases/personal/hub"
 	"plexus/domain/workbench"
 	"plexus/ports"
 )
@@ -124,10 +125,10 @@ func TestTheLedgerForgetsTheOldest(t *testing.T) {
 	staged(t, func(s *stage) {
 		phone := s.phone()
 		phone.done("first", "life.mutate", todo)
-		for i := range workbench.MaxReceipts {
+		for i := range hub.MaxReceipts {
 			phone.done(fmt.Sprint("r", i), "state", `{}`)
 		}
-		if n := len(s.records("receipt")); n != workbench.MaxReceipts {
+		if n := len(s.records("receipt")); n != hub.MaxReceipts {
 			s.Errorf("%d receipts are kept", n)
 		}
 		// What must not happen twice has a memory of its own.
@@ -158,7 +159,7 @@ func TestWhatIsRememberedBesideTheLedgerIsBounded(t *testing.T) {
 func TestP7_TheNinthThatWaitsIsUnavailable(t *testing.T) {
 	staged(t, func(s *stage) {
 		free := s.stall()
-		clients := make([]*client, 1+workbench.MaxWaiting)
+		clients := make([]*client, 1+hub.MaxWaiting)
 		for i := range clients {
 			clients[i] = s.phone()
 			clients[i].sendOff(fmt.Sprint("r", i), "conversations.create", fmt.Sprintf(`{"title":"Number %d"}`, i))
@@ -307,8 +308,8 @@ func TestTheResultComesBeforeTheChange(t *testing.T) {
 	staged(t, func(s *stage) {
 		s.putFeed("f1", nil)
 		mine, other := &journal{}, &journal{}
-		phone := s.Attach(mine, personal.Terms{Personal: true})
-		s.Attach(other, personal.Terms{Personal: true})
+		phone := s.Attach(mine, hub.Terms{Personal: true})
+		s.Attach(other, hub.Terms{Personal: true})
 		for _, c := range []struct {
 			method, params string
 			mine, other    string // what they are told
@@ -409,9 +410,9 @@ func (s *stage) putRaw(area, id, body string) {
 // putFeed stores an active suggestion.
 func (s *stage) putFeed(id string, until *time.Time) {
 	s.Helper()
-	s.put("feed", id, workbench.FeedItem{
+	s.put("feed", id, feed.Item{
 		ID: id, Kind: "question", Title: "Shall we?", WhyNow: "It is time", SubjectKey: "memory:" + id, UserState: "new",
-		Lifecycle: "active", CreatedAt: time.Now(), UpdatedAt: time.Now(), ExpiresAt: until, Source: workbench.FeedSource{Type: "memory", Ref: "m"},
+		Lifecycle: "active", CreatedAt: time.Now(), UpdatedAt: time.Now(), ExpiresAt: until, Source: feed.Source{Type: "memory", Ref: "m"},
 	})
 }
 

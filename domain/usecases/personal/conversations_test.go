@@ -14,6 +14,7 @@ import (
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
 	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/feed"
 	"plexus/domain/workbench"
 	"plexus/ports"
 )
@@ -318,8 +319,8 @@ func TestP49_PendingIsInterruptedAtRestartAndNeverRunAgain(t *testing.T) {
 }
 
 // feedItem is a suggestion that can be opened.
-func feedItem(id, subject string, expires time.Time) workbench.FeedItem {
-	return workbench.FeedItem{
+func feedItem(id, subject string, expires time.Time) feed.Item {
+	return feed.Item{
 		ID: id, Kind: "notify", Title: "About " + subject, WhyNow: "because of " + id, SubjectKey: subject,
 		CreatedAt: time.Now(), UpdatedAt: time.Now(), ExpiresAt: &expires, UserState: "new", Lifecycle: "active",
 	}
@@ -439,11 +440,11 @@ func TestP54_OpenFeedOfWhatIsOverIsStale(t *testing.T) {
 	staged(t, func(s *stage) {
 		phone := s.phone()
 		late := time.Now().Add(time.Hour)
-		for i, change := range []func(*workbench.FeedItem){
-			func(f *workbench.FeedItem) { f.UserState = "dismissed" },
-			func(f *workbench.FeedItem) { f.Lifecycle = "invalidated" },
-			func(f *workbench.FeedItem) { f.Lifecycle = "resolved" },
-			func(f *workbench.FeedItem) { past := time.Now().Add(-time.Second); f.ExpiresAt = &past },
+		for i, change := range []func(*feed.Item){
+			func(f *feed.Item) { f.UserState = "dismissed" },
+			func(f *feed.Item) { f.Lifecycle = "invalidated" },
+			func(f *feed.Item) { f.Lifecycle = "resolved" },
+			func(f *feed.Item) { past := time.Now().Add(-time.Second); f.ExpiresAt = &past },
 		} {
 			id := fmt.Sprintf("f%d", i)
 			f := feedItem(id, "task:1", late)

@@ -12,6 +12,7 @@ import (
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
 	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/dictation"
 	"plexus/domain/workbench"
 	"plexus/ports"
 )
@@ -267,7 +268,7 @@ func TestWithoutSpeechThereIsNothingToRecognise(t *testing.T) {
 
 func TestDictationNeedsAModelAndARecogniser(t *testing.T) {
 	refused := func(s *stage) {
-		if err := s.phone().draft("d", nova.DictationStart); !errors.Is(err, personal.ErrNoDictation) {
+		if err := s.phone().draft("d", nova.DictationStart); !errors.Is(err, dictation.ErrNoDictation) {
 			s.Fatalf("start: %v", err)
 		}
 	}

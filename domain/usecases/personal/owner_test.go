@@ -14,6 +14,7 @@ import (
 	"plexus/domain/conversations"
 	"plexus/domain/framing"
 	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/life"
 	"plexus/domain/workbench"
 	"plexus/ports"
 )
@@ -204,11 +205,11 @@ func TestWhatIsDeletedLeavesNoTraces(t *testing.T) {
 func TestThePageAndPhonesChangeTheSameLists(t *testing.T) {
 	staged(t, func(s *stage) {
 		phone := s.phone()
-		var made workbench.LifeOutcome
+		var made life.Outcome
 		if err := json.Unmarshal(phone.done("r", "life.mutate", todo), &made); err != nil || made.Version != 1 {
 			s.Fatalf("made %+v, %v", made, err)
 		}
-		doing := workbench.UpdateItem{Kind: workbench.Todo, ID: made.ID, Expected: 1, Status: "doing"}
+		doing := life.UpdateItem{Kind: workbench.Todo, ID: made.ID, Expected: 1, Status: "doing"}
 		done, err := s.MutateLife(s.Context(), "p1", doing)
 		if err != nil || done.Version != 2 {
 			s.Fatalf("%+v, %v", done, err)
@@ -227,11 +228,11 @@ func TestThePageAndPhonesChangeTheSameLists(t *testing.T) {
 			s.Errorf("an old version: %v", err)
 		}
 		// Names of the page and of phones are apart.
-		if _, err := s.MutateLife(s.Context(), "r", workbench.SetProfile{About: "Me"}); err != nil {
+		if _, err := s.MutateLife(s.Context(), "r", life.SetProfile{About: "Me"}); err != nil {
 			s.Errorf("a phone's name at the page: %v", err)
 		}
 		items, profile, err := s.Lists(s.Context())
-		if err != nil || len(items) != 1 || items[0].Status != "done" || items[0].Version != 3 || profile != (workbench.Profile{About: "Me", Version: 1}) {
+		if err != nil || len(items) != 1 || items[0].Status != "done" || items[0].Version != 3 || profile != (life.Profile{About: "Me", Version: 1}) {
 			s.Errorf("lists %+v and %+v, %v", items, profile, err)
 		}
 		if shown := phone.see().Life; len(shown.Todos) != 1 || shown.Todos[0].Version != 3 || shown.Profile.About != "Me" {
@@ -248,13 +249,13 @@ func TestThePageAndPhonesChangeTheSameLists(t *testing.T) {
 // What is printed side by side must not pass for the same change.
 func TestChangesOfTheListsAreToldApart(t *testing.T) {
 	staged(t, func(s *stage) {
-		if _, err := s.MutateLife(s.Context(), "p", workbench.CreateItem{Kind: workbench.Idea, Title: "a", Note: "b Note:c"}); err != nil {
+		if _, err := s.MutateLife(s.Context(), "p", life.CreateItem{Kind: workbench.Idea, Title: "a", Note: "b Note:c"}); err != nil {
 			s.Fatal(err)
 		}
-		for _, op := range []workbench.LifeOp{
-			workbench.CreateItem{Kind: workbench.Idea, Title: "a Note:b", Note: "c"},
-			workbench.CreateItem{Kind: workbench.Idea, Title: "a", Note: "b"},
-			workbench.ConvertIdea{ID: "a", Target: workbench.Todo},
+		for _, op := range []life.Op{
+			life.CreateItem{Kind: workbench.Idea, Title: "a Note:b", Note: "c"},
+			life.CreateItem{Kind: workbench.Idea, Title: "a", Note: "b"},
+			life.ConvertIdea{ID: "a", Target: workbench.Todo},
 		} {
 			if _, err := s.MutateLife(s.Context(), "p", op); !errors.Is(err, workbench.RequestIDConflict) {
 				s.Errorf("%#v: %v", op, err)
@@ -292,7 +293,7 @@ func TestEveryChangeIsToldOf(t *testing.T) {
 			{"a clearing", func() { must(s.Clear(s.Context(), other)) }, true},
 			{"a deletion", func() { must(s.Delete(s.Context(), other)) }, true},
 			{"a list", func() {
-				_, err := s.MutateLife(s.Context(), "p", workbench.SetProfile{About: "Me"})
+				_, err := s.MutateLife(s.Context(), "p", life.SetProfile{About: "Me"})
 				must(err)
 			}, true},
 			{"a question of the browser", func() { s.browse(framing.PageContext{URL: "https://example.com/", Title: "A"}, "What?", "This.") }, true},

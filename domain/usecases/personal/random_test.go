@@ -17,6 +17,7 @@ import (
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
 	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/hub"
 	"plexus/domain/workbench"
 	"plexus/ports"
 )
@@ -191,13 +192,13 @@ type play struct {
 	*witness
 	running       sync.WaitGroup
 	conversations []string // of now; "" for one that is to be made
-	client        personal.Endpoint
+	client        hub.Endpoint
 	ids           []string // of texts
 	commands      int
 }
 
 func (p *play) connect() {
-	p.client = p.Attach(&eye{witness: p.witness, ended: map[string]bool{}}, personal.Terms{Personal: true})
+	p.client = p.Attach(&eye{witness: p.witness, ended: map[string]bool{}}, hub.Terms{Personal: true})
 }
 
 // reopen starts the host again, which may fail with the store.
@@ -232,7 +233,7 @@ func (p *play) act() {
 		}
 		return
 	}
-	switch h := p.Host; p.n(12) {
+	switch h := p.Owner; p.n(12) {
 	case 0:
 		p.running.Go(func() { p.empty(id, func() error { return h.Clear(p.Context(), id) }) })
 	case 1:
@@ -268,7 +269,7 @@ func (p *play) utter(request, id, text string) {
 }
 
 // look decodes a snapshot, whose selected conversation is there.
-func (p *play) look(c personal.Endpoint) {
+func (p *play) look(c hub.Endpoint) {
 	state, err := c.Snapshot(p.Context())
 	if err != nil {
 		return

@@ -197,7 +197,7 @@ func (c *client) accept(id, conversation, text string) {
 }
 
 // item finds a conversation in a snapshot.
-func item(s workbench.MobileSnapshot, id string) *workbench.ShownConversation {
+func item(s workbench.MobileSnapshot, id string) *workbench.ConversationRow {
 	for i, c := range s.Conversations.Items {
 		if c.ID == id {
 			return &s.Conversations.Items[i]

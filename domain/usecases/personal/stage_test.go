@@ -16,6 +16,7 @@ import (
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
 	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/hub"
 	"plexus/domain/workbench"
 	"plexus/ports"
 )
@@ -27,7 +28,7 @@ const instance = "8a5f6a5e-9f0e-4c9c-8d0c-2f1c6f1f2a3b"
 // lives in a synctest bubble: time is fake.
 type stage struct {
 	*testing.T
-	*personal.Host
+	personal.Owner
 	store *memory.Personal
 	model *model
 	deps  personal.Deps
@@ -62,7 +63,7 @@ func (s *stage) start() {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.Host = h
+	s.Owner = h.Owner()
 }
 
 // restart stops the host and starts another one on the same store.
@@ -73,12 +74,12 @@ func (s *stage) restart() {
 }
 
 // phone attaches a personal phone.
-func (s *stage) phone() *client { return s.attach(personal.Terms{Personal: true}) }
+func (s *stage) phone() *client { return s.attach(hub.Terms{Personal: true}) }
 
 // desktop attaches the owner's page.
-func (s *stage) desktop() *client { return s.attach(personal.Terms{Desktop: true, Personal: true}) }
+func (s *stage) desktop() *client { return s.attach(hub.Terms{Desktop: true, Personal: true}) }
 
-func (s *stage) attach(terms personal.Terms) *client {
+func (s *stage) attach(terms hub.Terms) *client {
 	c := &client{stage: s}
 	c.Endpoint = s.Attach(c, terms)
 	return c
@@ -87,7 +88,7 @@ func (s *stage) attach(terms personal.Terms) *client {
 // client is an attached client with what it was sent.
 type client struct {
 	*stage
-	personal.Endpoint
+	hub.Endpoint
 
 	mu       sync.Mutex
 	sent     []nova.Message

@@ -13,6 +13,8 @@ import (
 	"plexus/adapters/memory"
 	"plexus/domain/nova"
 	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/hub"
+	"plexus/domain/usecases/personal/tasks"
 	"plexus/domain/workbench"
 	"plexus/ports"
 )
@@ -168,8 +170,8 @@ func TestP76_APhoneTakesNoTaskOver(t *testing.T) {
 			{phone, workbench.RemoteClient, false, workbench.TaskControlDenied},
 			{page, workbench.DesktopClient, true, workbench.TaskRuntimeMissing}, // there is nobody to stop
 		} {
-			var seen struct{ Viewer workbench.TaskViewer }
-			if err := json.Unmarshal(c.from.done("get", "tasks.get", `{"task_id":"t1"}`), &seen); err != nil || seen.Viewer != (workbench.TaskViewer{ClientID: c.id, CanTakeover: c.can}) {
+			var seen struct{ Viewer tasks.Viewer }
+			if err := json.Unmarshal(c.from.done("get", "tasks.get", `{"task_id":"t1"}`), &seen); err != nil || seen.Viewer != (tasks.Viewer{ClientID: c.id, CanTakeover: c.can}) {
 				s.Errorf("viewer %+v, %v", seen.Viewer, err)
 			}
 			c.from.refuse(fmt.Sprint("c", i), "tasks.control", fence(0, `,"action":"takeover"`), c.want)
@@ -227,7 +229,7 @@ func TestALookWaitsForNoWrite(t *testing.T) {
 
 func TestTasksThatHaveEndedMakeRoom(t *testing.T) {
 	staged(t, func(s *stage) {
-		for i := range workbench.MaxTasks {
+		for i := range tasks.MaxTasks {
 			task := held(fmt.Sprintf("t%03d", i), "")
 			if i == 50 || i == 60 {
 				task.Phase = "completed"
@@ -247,7 +249,7 @@ func TestTasksThatHaveEndedMakeRoom(t *testing.T) {
 			s.Error("one that waits went, or one that has ended stayed")
 		}
 		phone.refuse("c", "tasks.delegate", delegate("c"), workbench.StoreCapacity)
-		if n := len(phone.goals()); n != workbench.MaxTasks {
+		if n := len(phone.goals()); n != tasks.MaxTasks {
 			s.Errorf("%d tasks are kept", n)
 		}
 		phone.done("cancel", "tasks.cancel", `{"task_id":"t000","control_revision":0,"goal_revision":0}`)
@@ -257,23 +259,23 @@ func TestTasksThatHaveEndedMakeRoom(t *testing.T) {
 
 // The rights are the endpoint's, never the frame's.
 func TestTermsSayWhoACallerIs(t *testing.T) {
-	for _, terms := range []personal.Terms{{}, {Personal: true}} {
+	for _, terms := range []hub.Terms{{}, {Personal: true}} {
 		if c := terms.Caller(); c.ClientID != "remote:master" || c.CanTakeover {
 			t.Errorf("%+v is %+v", terms, c)
 		}
 	}
-	if c := (personal.Terms{Desktop: true}).Caller(); c.ClientID != "desktop:local" || !c.CanTakeover {
+	if c := (hub.Terms{Desktop: true}).Caller(); c.ClientID != "desktop:local" || !c.CanTakeover {
 		t.Errorf("the page is %+v", c)
 	}
 }
 
 // held is a task that waits, held by a client or, for "", by the host.
-func held(id, by string) workbench.Task {
-	holder := workbench.TaskController{Kind: "nova"}
+func held(id, by string) tasks.Task {
+	holder := tasks.Controller{Kind: "nova"}
 	if by != "" {
-		holder = workbench.TaskController{Kind: "user", ClientID: by}
+		holder = tasks.Controller{Kind: "user", ClientID: by}
 	}
-	return workbench.Task{ID: id, Phase: "waiting", ConversationID: "chat:main", Goal: id, OriginRef: "o", Controller: holder, TodoSync: "none"}
+	return tasks.Task{ID: id, Phase: "waiting", ConversationID: "chat:main", Goal: id, OriginRef: "o", Controller: holder, TodoSync: "none"}
 }
 
 func delegate(goal string) string {

@@ -13,6 +13,8 @@ import (
 	"plexus/domain/framing"
 	"plexus/domain/nova"
 	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/life"
+	"plexus/domain/usecases/personal/turns"
 	"plexus/domain/workbench"
 	"plexus/ports"
 )
@@ -108,7 +110,7 @@ func TestP61_N54_OtherContentAndOtherInstances(t *testing.T) {
 		if cause := phone.say("f", "none", "nowhere"); cause != nova.SubmissionFailed {
 			s.Fatalf("unknown conversation: %q", cause)
 		}
-		s.put("todo", "t", workbench.Item{Kind: workbench.Todo, ID: "t", Version: 2})
+		s.put("todo", "t", life.Item{Kind: workbench.Todo, ID: "t", Version: 2})
 		todo.RequestID = "g"
 		if err := phone.deliver(todo); err != nil {
 			s.Fatal(err)
@@ -275,7 +277,7 @@ func TestWhateverAModelDoesTheTurnEndsAndTheNextWorks(t *testing.T) {
 				s.model.then(c.reply)
 				phone.accept("a", "chat:main", "text")
 				if name == "hangs" {
-					time.Sleep(personal.TurnLimit - time.Millisecond)
+					time.Sleep(turns.TurnLimit - time.Millisecond)
 					if errs := got[nova.ConversationError](phone); len(errs) != 0 {
 						s.Fatalf("too early: %+v", errs)
 					}

@@ -15,6 +15,7 @@ import (
 	"plexus/domain/nova"
 	"plexus/domain/nova/jsonform"
 	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/topics"
 	"plexus/ports"
 )
 
@@ -212,7 +213,7 @@ func TestRecordingIsTheOwnersChoice(t *testing.T) {
 		s.mustTopic(pageURL)
 	})
 	staged(t, func(s *stage) {
-		if err := s.SetRecording(s.Context(), true); !errors.Is(err, personal.ErrRecordingFixed) {
+		if err := s.SetRecording(s.Context(), true); !errors.Is(err, topics.ErrRecordingFixed) {
 			s.Fatalf("set: %v", err)
 		}
 		s.browse(page(pageURL), "private", "answer")

@@ -11,6 +11,7 @@ import (
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
 	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/hub"
 )
 
 func TestATextIsAnsweredAndShown(t *testing.T) {
@@ -101,7 +102,7 @@ func TestWhatAPausingModelHasSaidIsShownInTime(t *testing.T) {
 func TestAnswersAreInTheLanguageOfTheClient(t *testing.T) {
 	staged(t, func(s *stage) {
 		s.putFeed("f1", nil)
-		chinese := s.attach(personal.Terms{Personal: true, Language: nova.Chinese})
+		chinese := s.attach(hub.Terms{Personal: true, Language: nova.Chinese})
 		chinese.accept("a", "chat:main", "text")
 		chinese.done("o", "conversations.open_feed", `{"feed_id":"f1"}`)
 		synctest.Wait()

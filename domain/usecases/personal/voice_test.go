@@ -8,7 +8,8 @@ import (
 
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
-	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/absent"
+	"plexus/domain/usecases/personal/dictation"
 	"plexus/domain/workbench"
 )
 
@@ -267,7 +268,7 @@ func TestVoiceThatCannotBeStoredStopsAgain(t *testing.T) {
 func TestN58_NothingUnscopedGetsPastVoiceOwnership(t *testing.T) {
 	staged(t, func(s *stage) {
 		phone, other := s.phone(), s.chat("Other")
-		if err := phone.deliver(nova.InputAudio{}); !errors.Is(err, personal.ErrNoVoice) {
+		if err := phone.deliver(nova.InputAudio{}); !errors.Is(err, dictation.ErrNoVoice) {
 			s.Fatalf("audio without voice: %v", err)
 		}
 		phone.done("v", "conversations.voice", speakMain)
@@ -301,7 +302,7 @@ func TestN59_P63_ScopedDecisionsReachNobodyElse(t *testing.T) {
 			nova.ConfirmationDecision{ProposalID: "p", Confirmed: true, ConversationID: "none"},
 			nova.ApprovalDecision{Executor: "codex", ApprovalID: "a", Decision: nova.Accept, ConversationID: "none"},
 		} {
-			if err := phone.deliver(m); !errors.Is(err, personal.ErrUnknownTarget) {
+			if err := phone.deliver(m); !errors.Is(err, absent.ErrUnknownTarget) {
 				s.Fatalf("%s: %v", m.Kind(), err)
 			}
 		}

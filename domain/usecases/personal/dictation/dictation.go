@@ -1,0 +1,225 @@
+// Package dictation takes what a client says: a dictated draft becomes a text
+// (input.dictation, nova-transport §16.3), and live audio goes to the conversation
+// that listens (input.audio).
+package dictation
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"plexus/domain/conversations"
+	"plexus/domain/nova"
+	"plexus/domain/nova/jsonform"
+	"plexus/domain/usecases/personal/hub"
+	"plexus/domain/usecases/personal/presentation"
+	"plexus/domain/usecases/personal/stored"
+	"plexus/domain/usecases/personal/voice"
+	"plexus/domain/workbench"
+	"plexus/ports"
+)
+
+// Refusals of a control. The client gets the receipt "rejected" and nothing more.
+var (
+	ErrNoVoice     = errors.New("this host does not listen")
+	ErrNoDictation = errors.New("this host takes no dictation")
+)
+
+// Dictation is the drafts of all clients, at most one of each.
+type Dictation struct {
+	hub          *hub.Hub
+	voice        *voice.Voice
+	presentation *presentation.Presentation
+	transcriber  ports.Transcriber
+	available    func() bool
+
+	mu     sync.Mutex
+	drafts map[*hub.Client]*draft
+	number uint64 // of the last draft
+}
+
+// draft is an open draft with what has to end with it.
+type draft struct {
+	conversations.Draft
+	number uint64 // IDs may come again
+	unwind []func()
+}
+
+// end releases what belongs to a draft that was taken away. The caller holds no lock.
+func (d *draft) end() {
+	if d == nil {
+		return
+	}
+	for _, release := range d.unwind {
+		release()
+	}
+}
+
+// New makes it. available reports whether the host takes a draft now.
+func New(h *hub.Hub, v *voice.Voice, p *presentation.Presentation, transcriber ports.Transcriber, available func() bool) *Dictation {
+	return &Dictation{hub: h, voice: v, presentation: p, transcriber: transcriber, available: available, drafts: map[*hub.Client]*draft{}}
+}
+
+// Area is what the hub has to know of it.
+func (d *Dictation) Area() hub.Area {
+	return hub.Area{
+		Controls: []hub.Control{hub.On(d.dictate), hub.On(d.listen)},
+		Audio:    d.hear,
+		Leave:    func(c *hub.Client) { d.take(c, func(*draft) bool { return true }).end() },
+	}
+}
+
+// Open reports whether a client is dictating.
+func (d *Dictation) Open(c *hub.Client) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.drafts[c] != nil
+}
+
+// take removes the draft of a client if it is wanted; nil: there is no such one.
+func (d *Dictation) take(c *hub.Client, wanted func(*draft) bool) *draft {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found := d.drafts[c]
+	if found == nil || !wanted(found) {
+		return nil
+	}
+	delete(d.drafts, c)
+	return found
+}
+
+// listen is input.audio: what is said goes to the voice owner.
+func (d *Dictation) listen(_ context.Context, c *hub.Client, m nova.InputAudio) error {
+	owner := d.voice.Owner()
+	switch {
+	case d.Open(c):
+		return conversations.ErrDraftOpen
+	case d.presentation.Mode(c) == workbench.ModeBackground:
+		return workbench.PresentationHidden
+	case owner == "":
+		return ErrNoVoice
+	case owner != m.ConversationID:
+		return workbench.VoiceNotOwned
+	}
+	return nil
+}
+
+func (d *Dictation) dictate(ctx context.Context, c *hub.Client, m nova.InputDictation) error {
+	switch m.Action {
+	case nova.DictationStart:
+		return d.start(ctx, c, m)
+	case nova.DictationFinish:
+		return d.finish(c, m.ID)
+	}
+	d.take(c, func(open *draft) bool { return open.ID == m.ID }).end()
+	return nil // clients cancel after every draft, whether it is there or not
+}
+
+func (d *Dictation) start(ctx context.Context, c *hub.Client, m nova.InputDictation) error {
+	if !d.available() {
+		return ErrNoDictation
+	}
+	if m.ConversationID != "" {
+		if err := d.hub.Store.View(ctx, func(tx ports.PersonalView) error {
+			_, err := stored.Conversation(tx, m.ConversationID)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case c.Left():
+		return ErrNoDictation
+	case !d.voice.Idle():
+		return workbench.VoiceActive
+	case d.presentation.Mode(c) == workbench.ModeBackground:
+		return workbench.PresentationHidden
+	case d.drafts[c] != nil:
+		return conversations.ErrDraftOpen
+	}
+	d.number++
+	number := d.number
+	opened := &draft{number: number}
+	if err := opened.Start(m.ID, m.ConversationID); err != nil {
+		return err
+	}
+	stop := d.hub.After(conversations.DraftLife, func() { d.settle(c, number, "") })
+	opened.unwind = append(opened.unwind, func() { stop() })
+	d.drafts[c] = opened
+	return nil
+}
+
+// hear adds speech to the draft of a client. Without one there is nobody to listen.
+func (d *Dictation) hear(c *hub.Client, pcm []byte) {
+	d.mu.Lock()
+	open := d.drafts[c]
+	if open == nil {
+		d.mu.Unlock()
+		return
+	}
+	err := open.Add(pcm)
+	d.mu.Unlock()
+	if err != nil {
+		d.settle(c, open.number, "")
+	}
+}
+
+// finish freezes a draft and has it recognized.
+func (d *Dictation) finish(c *hub.Client, id string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	open := d.drafts[c]
+	if open == nil {
+		return conversations.ErrDraftUnknown
+	}
+	pcm, err := open.Finish(id)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := d.hub.Within(d.hub.Life(), conversations.RecognitionLimit)
+	open.unwind = append(open.unwind, cancel)
+	if !d.hub.Start(func(context.Context) { d.settle(c, open.number, d.recognize(ctx, pcm)) }) {
+		return workbench.RuntimeClosed
+	}
+	return nil
+}
+
+// recognize turns speech into its text; "" where there is none.
+func (d *Dictation) recognize(ctx context.Context, pcm []byte) (text string) {
+	if len(pcm) == 0 {
+		return ""
+	}
+	err := hub.Guard(func() (err error) {
+		text, err = d.transcriber.Transcribe(ctx, pcm)
+		return err
+	})
+	if err != nil {
+		if !errors.Is(err, context.Canceled) {
+			d.hub.Log.Warn("speech was not recognised", "cause", err)
+		}
+		return ""
+	}
+	text = strings.TrimFunc(strings.ToValidUTF8(text, "\uFFFD"), jsonform.IsTrimmed)
+	if jsonform.UnitCount(text) > nova.MaxInputUnits {
+		return ""
+	}
+	return text
+}
+
+// settle sends the text of a draft and ends it, if it is still the one that is
+// wanted. A client that was not told of a draft of which nothing came would wait.
+func (d *Dictation) settle(c *hub.Client, number uint64, text string) {
+	d.mu.Lock()
+	open := d.drafts[c]
+	if open == nil || open.number != number {
+		d.mu.Unlock()
+		return
+	}
+	delete(d.drafts, c)
+	c.Send(nova.Transcription{ID: open.ID, ConversationID: open.ConversationID, Text: text})
+	d.mu.Unlock()
+	open.end()
+}

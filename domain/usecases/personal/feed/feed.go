@@ -1,0 +1,113 @@
+// Package feed keeps the suggestions and results that the host shows its owner:
+// feed.action, conversations.open_feed, and the member feed of the snapshot
+// (nova-personal §3.3, §4.4, §7.3). Nothing here makes an item yet.
+package feed
+
+import (
+	"slices"
+	"time"
+
+	"plexus/domain/answers"
+	"plexus/domain/nova/jsonform"
+	"plexus/domain/usecases/personal/chats"
+	"plexus/domain/usecases/personal/hub"
+	"plexus/domain/usecases/personal/params"
+	"plexus/domain/usecases/personal/stored"
+	"plexus/domain/usecases/personal/turns"
+	"plexus/domain/usecases/personal/voice"
+	"plexus/domain/workbench"
+	"plexus/ports"
+)
+
+// Kinds of records.
+const (
+	itemKind  = "feed"
+	topicKind = "feed_topic" // item → the conversation that it opened
+)
+
+// Feed is the items and the topics that are opened on them.
+type Feed struct {
+	hub   *hub.Hub
+	chats *chats.Chats
+	turns *turns.Turns
+	voice *voice.Voice
+	label string // of what the owner says first about an item
+}
+
+// New makes the feed of a host that speaks a language.
+func New(h *hub.Hub, c *chats.Chats, t *turns.Turns, v *voice.Voice, language answers.Language) *Feed {
+	label := "Let's talk about this suggestion"
+	if language == answers.Chinese {
+		label = "聊聊这条建议"
+	}
+	return &Feed{h, c, t, v, label}
+}
+
+// Area is what the hub has to know of it.
+func (f *Feed) Area() hub.Area {
+	return hub.Area{
+		Commands: []hub.Command{
+			{Method: "feed.action", Phone: true, Do: hub.Mutate(readAction, func(_ hub.Request, p Action) hub.Mutation {
+				return hub.Mutation{Apply: func(tx ports.PersonalTx) (any, error) { return f.act(tx, p) }}
+			})},
+			{Method: "conversations.open_feed", Phone: true, Do: hub.Mutate(readOpenTopic, f.openTopic)},
+		},
+		Members: []hub.Member{{Name: "feed", Desktop: f.section, Phone: f.section}},
+		Refresh: f.expire,
+	}
+}
+
+func (f *Feed) section(tx ports.PersonalView, _ *hub.Client) (hub.Value, error) {
+	items, err := stored.All[Item](tx, itemKind, maxItems)
+	slices.Reverse(items)
+	return Value(items), err
+}
+
+// Action is the parameters of feed.action.
+type Action struct {
+	ID          string
+	Verb        Verb
+	SnoozeUntil time.Time // zero when not given
+}
+
+func readAction(f *jsonform.Form) (p Action) {
+	params.Text(f, "id", &p.ID, params.MaxID)
+	jsonform.Choice(f, "action", jsonform.Required, &p.Verb,
+		VerbOpen, VerbExpand, VerbPresented, VerbNotified, VerbSnooze, VerbDismiss, VerbAct)
+	params.OptionalTime(f, "snooze_until", &p.SnoozeUntil)
+	return p
+}
+
+func (f *Feed) act(tx ports.PersonalTx, p Action) (any, error) {
+	if err := f.expire(tx); err != nil {
+		return nil, err
+	}
+	item, ok, err := stored.Load[Item](tx, itemKind, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, workbench.NotFound
+	}
+	item, err = Act(item, p.Verb, p.SnoozeUntil, f.hub.Timestamp())
+	if err != nil {
+		return nil, err
+	}
+	return Row(item), stored.Save(tx, itemKind, item.ID, item, 0)
+}
+
+// expire marks what is out of date.
+func (f *Feed) expire(tx ports.PersonalTx) error {
+	items, err := stored.All[Item](tx, itemKind, maxItems)
+	if err != nil {
+		return err
+	}
+	for _, item := range items {
+		if late, changed := Expire(item, f.hub.Timestamp()); changed {
+			if err := stored.Save(tx, itemKind, late.ID, late, 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

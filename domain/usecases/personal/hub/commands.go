@@ -1,0 +1,214 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"plexus/domain/nova"
+	"plexus/domain/nova/jsonform"
+	"plexus/domain/workbench"
+	"plexus/ports"
+)
+
+// stateMethod asks for the snapshot: the one command of the hub itself.
+const stateMethod = "state"
+
+// Nothing is the parameters of a command that has none.
+type Nothing struct{}
+
+// ReadNothing reads them.
+func ReadNothing(*jsonform.Form) Nothing { return Nothing{} }
+
+// Knows reports whether there is such a method.
+func (h *Hub) Knows(method string) bool {
+	_, known := h.methods[method]
+	return known
+}
+
+// Admits reports whether a phone may call a method.
+func (h *Hub) Admits(method string) bool { return h.methods[method].Phone }
+
+// read reads the parameters of a command; empty stands for {}. Unknown members,
+// missing ones and values out of their bounds are workbench.InvalidRequest. No
+// error quotes a parameter.
+func (c Command) read(params json.RawMessage) (call, error) {
+	if c.Do.read == nil {
+		return call{mutate: func(Request) Mutation { return refusing(workbench.Unsupported) }}, nil
+	}
+	if len(params) == 0 {
+		params = json.RawMessage("{}")
+	}
+	f := jsonform.Read(params)
+	if !c.Loose {
+		f.Strict()
+	}
+	found := c.Do.read(f)
+	if _, err := f.Done(); err != nil {
+		return call{}, fmt.Errorf("read parameters of %s: %w: %w", c.Method, workbench.InvalidRequest, err)
+	}
+	return found, nil
+}
+
+// command runs a personal.command and sends its result, and then announces the
+// state. An error means that the client gets no result: the command was refused
+// before it had one, or its connection has ended before its turn came.
+func (c *Client) command(ctx context.Context, m nova.PersonalCommand) error {
+	h := c.hub
+	command, known := h.methods[m.Method]
+	switch {
+	case !c.terms.Desktop && !c.terms.Personal:
+		return ErrNotGranted
+	case !known, !c.terms.Desktop && !command.Phone:
+		return ErrNotAdmitted
+	}
+	req := Request{ID: m.RequestID, Key: command.receiptKey(c.terms.Caller(), m.RequestID), Fingerprint: fingerprint(m.Method, m.Params), Client: c}
+	asked, invalid := command.read(m.Params)
+
+	result, revision := Result{Error: workbench.Unavailable}, uint64(0)
+	if err := h.commands.enter(ctx); err != nil {
+		if !errors.As(err, &result.Error) {
+			return fmt.Errorf("wait for a command's turn: %w", err)
+		}
+		c.hold()
+		c.answer(command, req, result, 0)
+		return nil
+	}
+	defer h.commands.leave()
+	c.hold()
+	defer func() { c.answer(command, req, result, revision) }() // also after a panic: the client waits
+
+	ctx = context.WithoutCancel(ctx) // it was admitted: it is seen through
+	var done Result
+	var shown uint64
+	var err error
+	if command.Do.query {
+		done, err = h.query(ctx, req, asked, invalid)
+	} else {
+		done, shown, err = h.mutate(ctx, command, req, asked, invalid)
+	}
+	if err != nil {
+		h.Log.Error("a command could not be carried out", "method", m.Method, "error", err)
+		return nil
+	}
+	result, revision = done, shown
+	return nil
+}
+
+// hold keeps changes back from the link until the answer to a command has gone
+// out, so that the result comes before what it brings about.
+func (c *Client) hold() {
+	c.hub.mu.Lock()
+	defer c.hub.mu.Unlock()
+	c.holding++
+}
+
+// answer sends a result, ends hold, and announces the state as it is then, unless
+// the result carries it. shown is the revision of the snapshot in it, 0 for none.
+func (c *Client) answer(command Command, req Request, r Result, shown uint64) {
+	c.link.Send(nova.PersonalResult{
+		RequestID: req.ID, Error: string(r.Error), Data: r.Data, ReloadRequired: r.ReloadRequired,
+		InputStatus: r.InputStatus, InputTaskID: r.InputTaskID, Revision: shown,
+	})
+	h := c.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if newest := h.revision + h.unstored; newest > shown && (c.held || !command.Do.query) {
+		c.link.Changed(newest)
+	}
+	if c.holding--; c.holding == 0 {
+		c.held = false
+	}
+}
+
+// query carries out a command that changes nothing.
+func (h *Hub) query(ctx context.Context, req Request, asked call, invalid error) (result Result, err error) {
+	err = h.Store.View(ctx, func(tx ports.PersonalView) error {
+		if invalid != nil {
+			result, err = outcome(nil, invalid)
+			return err
+		}
+		result, err = outcome(asked.query(tx, req))
+		return err
+	})
+	return result, err
+}
+
+// mutate looks the command up in the ledger and carries it out if it is new.
+// revision is that of a snapshot in the result. An error is a failure of the store:
+// nothing has happened, and nothing is recorded.
+func (h *Hub) mutate(ctx context.Context, command Command, req Request, asked call, invalid error) (result Result, revision uint64, err error) {
+	known, result, err := command.recall(ctx, h.Store, req)
+	if known || err != nil {
+		return result, 0, err
+	}
+	m := refusing(invalid)
+	if invalid == nil {
+		m = asked.mutate(req)
+	}
+	if m.Prepare != nil {
+		if err := m.Prepare(ctx); err != nil {
+			m = refusing(err)
+		}
+	}
+	if m.Finally != nil {
+		defer m.Finally()
+	}
+	isState := command.Method == stateMethod
+	err = h.Update(ctx, func(tx ports.PersonalTx) error {
+		if result, err = outcome(m.Apply(tx)); err != nil {
+			return err
+		}
+		kept, keep := command.recorded(result)
+		if !keep {
+			return ErrUnchanged // only refusals are not kept: nothing was done
+		}
+		if isState && result.Error == "" {
+			kept.ReloadRequired = true // its data is composed once this is stored
+		}
+		return record(tx, req, kept)
+	})
+	switch {
+	case err != nil && m.Failed != nil:
+		h.Log.Error("a command could not be stored", "method", command.Method, "error", err)
+		return Result{Error: m.Failed()}, 0, nil
+	case err != nil:
+		return Result{}, 0, err
+	case result.Error != "":
+		return result, 0, nil
+	}
+	if m.Committed != nil {
+		m.Committed()
+	}
+	if !isState {
+		return result, 0, nil
+	}
+	state, err := req.Client.Snapshot(ctx)
+	switch {
+	case err != nil:
+		return Result{}, 0, err
+	case state.Frame == nil:
+		return Result{ReloadRequired: true}, 0, nil
+	}
+	return Result{Data: state.Frame}, state.Revision, nil
+}
+
+// outcome makes a result of what a command gave. Only what is no refusal stays an
+// error.
+func outcome(data any, err error) (Result, error) {
+	refusal := workbench.Refusal("")
+	switch {
+	case errors.As(err, &refusal):
+		return Result{Error: refusal}, nil
+	case err != nil:
+		return Result{}, err
+	case data == nil:
+		return Result{}, nil
+	}
+	if composed, ok := data.(json.RawMessage); ok { // its size was chosen: json.Marshal would escape it
+		return Result{Data: composed}, nil
+	}
+	body, err := json.Marshal(data)
+	return Result{Data: body}, err
+}

@@ -1,0 +1,207 @@
+// Package personal is the personal host: it builds the hub and the areas, each a
+// folder below this one, and wires them. What the host has said yes to is stored
+// before it says so.
+package personal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"plexus/domain/answers"
+	"plexus/domain/conversations"
+	"plexus/domain/framing"
+	"plexus/domain/nova"
+	"plexus/domain/usecases/personal/absent"
+	"plexus/domain/usecases/personal/chats"
+	"plexus/domain/usecases/personal/dictation"
+	"plexus/domain/usecases/personal/feed"
+	"plexus/domain/usecases/personal/hub"
+	"plexus/domain/usecases/personal/life"
+	"plexus/domain/usecases/personal/presentation"
+	"plexus/domain/usecases/personal/tasks"
+	"plexus/domain/usecases/personal/topics"
+	"plexus/domain/usecases/personal/turns"
+	"plexus/domain/usecases/personal/voice"
+	"plexus/ports"
+)
+
+// Deps are what the personal host calls out to. New refuses a missing one,
+// except where nil is said to mean something.
+type Deps struct {
+	Store    ports.PersonalStore
+	Archive  ports.PersonalArchive
+	Settings ports.Settings
+	// Model answers turns; nil: there is none. HasModel says whether one is known
+	// now; nil: whenever Model is there.
+	Model    ports.Generator
+	HasModel func() bool
+	// Find looks up what a turn can quote; nil: nothing.
+	Find        func(ctx context.Context, text, excludeURL string, limit int) ([]framing.Result, error)
+	Transcriber ports.Transcriber  // nil: no dictation
+	Voice       ports.VoiceRuntime // nil: the host cannot speak
+	Random      io.Reader
+	Now         func() time.Time
+	// Within and After are the clocks of what may not last: context.WithTimeout and
+	// time.AfterFunc.
+	Within func(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc)
+	After  func(wait time.Duration, call func()) (stop func() bool)
+	Log    *slog.Logger
+}
+
+// Options are the settings of one process life. The zero value of a limit means
+// its default.
+type Options struct {
+	InputInstanceID string // UUID of this process's text input
+	Language        answers.Language
+	TimeZone        string // IANA name
+	MaxPrompt       int    // bytes; default answers.DefaultPrompt
+	MaxTopics       int
+	MaxBytes        int64 // of the texts of all messages
+	TopicAge        time.Duration
+	// Record says whether browser questions become topics. Fixed: a flag, the
+	// environment or the file says so, and the page cannot change it.
+	Record      bool
+	RecordFixed bool
+}
+
+// Host is the personal host: the hub that clients attach to, and those areas that
+// the owner's page and the browser's questions use directly. All methods may be
+// called concurrently.
+type Host struct {
+	*hub.Hub
+	Chats  *chats.Chats
+	Life   *life.Life
+	Topics *topics.Topics
+	Turns  *turns.Turns
+
+	canHear bool
+	inputID string
+}
+
+// New checks the wiring, builds the areas and opens what is stored: what was pending
+// is interrupted, and the two permanent conversations are there. ctx bounds the
+// opening alone; Stop ends the host.
+func New(ctx context.Context, deps Deps, opts Options) (*Host, error) {
+	var missing []error
+	for _, d := range []struct {
+		absent bool
+		name   string
+	}{
+		{deps.Store == nil || deps.Archive == nil, "store"},
+		{deps.Settings == nil, "settings"},
+		{deps.Random == nil, "random source"},
+		{deps.Now == nil || deps.Within == nil || deps.After == nil, "clock"},
+		{deps.Log == nil, "logger"},
+		{opts.InputInstanceID == "", "input instance"},
+	} {
+		if d.absent {
+			missing = append(missing, errors.New("personal host: no "+d.name))
+		}
+	}
+	if err := errors.Join(missing...); err != nil {
+		return nil, err
+	}
+	if opts.MaxPrompt == 0 {
+		opts.MaxPrompt = answers.DefaultPrompt
+	}
+	if opts.MaxTopics == 0 {
+		opts.MaxTopics = conversations.MaxTopics
+	}
+	if opts.MaxBytes == 0 {
+		opts.MaxBytes = conversations.MaxBytes
+	}
+	if opts.TopicAge == 0 {
+		opts.TopicAge = conversations.TopicAge
+	}
+	host, err := open(ctx, deps, opts)
+	if err != nil {
+		return nil, fmt.Errorf("open the personal host: %w", err)
+	}
+	return host, nil
+}
+
+// open wires hub and areas. An area gets the areas that it uses; none knows those
+// that use it.
+func open(ctx context.Context, deps Deps, opts Options) (_ *Host, err error) {
+	h := hub.New(ctx, hub.Services{
+		Store: deps.Store, Random: deps.Random, Now: deps.Now, Within: deps.Within, After: deps.After, Log: deps.Log,
+	})
+	defer func() {
+		if err != nil {
+			h.Stop()
+		}
+	}()
+	host := &Host{Hub: h, canHear: deps.Transcriber != nil, inputID: opts.InputInstanceID}
+	hasModel := func() bool { return deps.Model != nil && (deps.HasModel == nil || deps.HasModel()) }
+
+	queue := turns.NewQueue(h)
+	shown := presentation.New(h)
+	spoken := voice.New(h, deps.Voice, queue.Busy)
+	dictated := dictation.New(h, spoken, shown, deps.Transcriber, func() bool { return host.Input() == nova.TextAndDictation })
+	host.Topics, err = topics.New(ctx, h, deps.Settings, deps.Archive, spoken, queue.Drop, topics.Options{
+		Record: opts.Record, RecordFixed: opts.RecordFixed, MaxTopics: opts.MaxTopics, MaxBytes: opts.MaxBytes, MaxAge: opts.TopicAge,
+	})
+	if err != nil {
+		return nil, err
+	}
+	host.Turns = turns.New(h, queue, spoken, dictated, host.Topics, turns.Options{
+		Model: deps.Model, Answered: hasModel, Find: deps.Find, Language: opts.Language, MaxPrompt: opts.MaxPrompt, InputInstanceID: opts.InputInstanceID,
+	})
+	host.Chats = chats.New(h, deps.Archive, queue, host.Topics, spoken, opts.Language)
+	host.Life = life.New(h)
+
+	// The members of the snapshot stand in this order.
+	err = h.Open(ctx,
+		absent.Memory(),
+		absent.Sources(),
+		absent.Discovery(opts.TimeZone),
+		absent.Agents(),
+		absent.News(),
+		absent.Cards(),
+		shown.Area(),
+		absent.Understanding(),
+		absent.Connectors(),
+		host.Life.Area(),
+		host.Chats.Area(),
+		feed.New(h, host.Chats, host.Turns, spoken, opts.Language).Area(),
+		tasks.New(h).Area(),
+		host.Turns.Area(),
+		host.Topics.Area(),
+		dictated.Area(),
+		spoken.Area(),
+	)
+	if err == nil {
+		err = host.Topics.KeepBounds(ctx)
+	}
+	return host, err
+}
+
+// Input says what a client can hand in now (decision K10).
+func (h *Host) Input() nova.Input {
+	switch {
+	case !h.Turns.Answered():
+		return nova.NoInput
+	case !h.canHear:
+		return nova.TextInput
+	}
+	return nova.TextAndDictation
+}
+
+// InputInstance names this process's text input, which lives as long.
+func (h *Host) InputInstance() string { return h.inputID }
+
+// Owner is what the owner's page asks of the host, area by area.
+type Owner struct {
+	*Host
+	*chats.Chats
+	*life.Life
+	*topics.Topics
+	*turns.Turns
+}
+
+// Owner gives it.
+func (h *Host) Owner() Owner { return Owner{h, h.Chats, h.Life, h.Topics, h.Turns} }

@@ -1,0 +1,147 @@
+// Package tasks keeps the work that was asked for: tasks.*, and the member tasks of
+// the snapshot (nova-personal §3.10, §8.3, §8.4). Nothing here executes a task.
+package tasks
+
+import (
+	"cmp"
+	"slices"
+
+	"plexus/domain/usecases/personal/hub"
+	"plexus/domain/usecases/personal/stored"
+	"plexus/domain/workbench"
+	"plexus/ports"
+)
+
+// taskKind is the kind of a task's record.
+const taskKind = "task"
+
+// Tasks is the work that was asked for.
+type Tasks struct{ hub *hub.Hub }
+
+// New makes it.
+func New(h *hub.Hub) *Tasks { return &Tasks{h} }
+
+// Area is what the hub has to know of it. Request IDs are each client's own.
+func (t *Tasks) Area() hub.Area {
+	return hub.Area{
+		Commands: []hub.Command{
+			{Method: "tasks.list", Phone: true, PerClient: true, Do: hub.Query(hub.ReadNothing, list)},
+			{Method: "tasks.get", Phone: true, PerClient: true, Do: hub.Query(readLook, get)},
+			{Method: "tasks.delegate", Phone: true, PerClient: true, Do: hub.Mutate(readDelegation, t.delegate)},
+			{Method: "tasks.control", Phone: true, PerClient: true, Do: hub.Mutate(readControl, func(r hub.Request, p Control) hub.Mutation {
+				return change(p.Precondition, func(t Task) (Task, error) { return TakeControl(t, p, r.Client.Terms().Caller()) })
+			})},
+			{Method: "tasks.cancel", Phone: true, PerClient: true, Do: hub.Mutate(readPrecondition, func(_ hub.Request, p Precondition) hub.Mutation {
+				return change(p, func(t Task) (Task, error) { return Cancel(t, p) })
+			})},
+			{Method: "tasks.input", Phone: true, PerClient: true, Do: hub.Mutate(readInput, func(_ hub.Request, p Input) hub.Mutation {
+				return refuse(p.Precondition, workbench.TaskInputUnavailable)
+			})},
+			{Method: "tasks.continue", Phone: true, PerClient: true, Do: hub.Mutate(readPrecondition, func(_ hub.Request, p Precondition) hub.Mutation {
+				return refuse(p, workbench.TaskRuntimeMissing)
+			})},
+			{Method: "tasks.reconcile", Phone: true, PerClient: true, Do: hub.Mutate(readReconciliation, func(_ hub.Request, p Reconciliation) hub.Mutation {
+				return refuse(p.Precondition, workbench.TaskRuntimeMissing)
+			})},
+			{Method: "tasks.complete_todo", Phone: true, PerClient: true, Do: hub.Mutate(readCompletion, func(_ hub.Request, p Completion) hub.Mutation {
+				return refuse(p.Precondition, workbench.TaskRuntimeMissing)
+			})},
+		},
+		Members: []hub.Member{{Name: "tasks", Desktop: section, Phone: section}},
+	}
+}
+
+func section(tx ports.PersonalView, _ *hub.Client) (hub.Value, error) {
+	tasks, err := stored.All[Task](tx, taskKind, MaxTasks)
+	return Value(tasks), err
+}
+
+func list(tx ports.PersonalView, _ hub.Request, _ hub.Nothing) (any, error) {
+	tasks, err := stored.All[Task](tx, taskKind, MaxTasks)
+	rows := make([]*workbench.TaskRow, len(tasks))
+	for i, t := range tasks {
+		rows[i] = Row(t)
+	}
+	return rows, err
+}
+
+func get(tx ports.PersonalView, r hub.Request, p Look) (any, error) {
+	t, err := find(tx, p.TaskID)
+	if err != nil {
+		return nil, err
+	}
+	return ViewOf(t, p.After, r.Client.Terms().Caller()), nil
+}
+
+// find looks a task up; a missing one is workbench.TaskNotFound.
+func find(tx ports.PersonalView, id string) (Task, error) {
+	t, ok, err := stored.Load[Task](tx, taskKind, id)
+	if err == nil && !ok {
+		err = workbench.TaskNotFound
+	}
+	return t, err
+}
+
+// change changes a task that the client has seen as it is.
+func change(p Precondition, change func(Task) (Task, error)) hub.Mutation {
+	return hub.Mutation{Apply: func(tx ports.PersonalTx) (any, error) {
+		t, err := find(tx, p.TaskID)
+		if err == nil {
+			t, err = change(t)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return Row(t), stored.Save(tx, taskKind, t.ID, t, 0)
+	}}
+}
+
+// refuse is what needs an executor.
+func refuse(p Precondition, why workbench.Refusal) hub.Mutation {
+	return change(p, func(t Task) (Task, error) { return t, cmp.Or(Check(t, p), error(why)) })
+}
+
+// delegate keeps a new task. The oldest ones that have ended make room for it; those
+// that wait stay, and then there may be none.
+func (t *Tasks) delegate(_ hub.Request, p Delegation) hub.Mutation {
+	return hub.Mutation{Apply: func(tx ports.PersonalTx) (any, error) {
+		c, err := stored.Conversation(tx, p.ConversationID)
+		if err != nil {
+			return nil, err
+		}
+		tasks, err := stored.All[Task](tx, taskKind, MaxTasks)
+		if err != nil {
+			return nil, err
+		}
+		if len(tasks) >= MaxTasks {
+			ended := slices.IndexFunc(tasks, Task.Ended)
+			if ended < 0 {
+				return nil, workbench.StoreCapacity
+			}
+			if err := tx.DropRecord(taskKind, tasks[ended].ID); err != nil {
+				return nil, err
+			}
+		}
+		made := Delegate(t.hub.NewID("task:"), p, c.Generation)
+		return Row(made), stored.Save(tx, taskKind, made.ID, made, 0)
+	}}
+}
+
+// Release gives the tasks that the caller holds back to the host.
+func Release(tx ports.PersonalTx, caller workbench.Caller) (released []Task, err error) {
+	tasks, err := stored.All[Task](tx, taskKind, MaxTasks)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tasks {
+		t, changed := ReleaseControl(t, caller)
+		if !changed {
+			continue
+		}
+		if err := stored.Save(tx, taskKind, t.ID, t, 0); err != nil {
+			return nil, err
+		}
+		released = append(released, t)
+	}
+	return released, nil
+}
