@@ -13,41 +13,43 @@ import (
 type Unknown struct{ Name string }
 
 func (m Unknown) Type() string    { return m.Name }
-func (m Unknown) message() former { return &m }
+func (m Unknown) message() schema { return &m }
 
 func (m *Unknown) form(f *jsonform.Form) { f.Fail("type", jsonform.ErrUnknown) }
 
 // messageForm reads one type of message as a client does.
 type messageForm struct {
 	read func(*jsonform.Form) (Message, error)
-	// vital is what the message must have for the connection to go on.
-	vital func(*jsonform.Form)
-	// spoilt is what remains of a message that has the vital part and breaks
+	// required is what the message must have for the connection to go on.
+	required func(*jsonform.Form)
+	// fallback is what remains of a message that has the required part and breaks
 	// another bound; nil is Unknown, which is passed over.
-	spoilt func(*jsonform.Form) Message
+	fallback func(*jsonform.Form) Message
 }
 
 var messageForms = map[string]messageForm{
-	"client.ready":           {read: readMessage[Ready], vital: vitalAll[Ready]},
-	"client.command_result":  {read: readMessage[Receipt]},
-	"desktop.capabilities":   {read: readMessage[DesktopCapabilities]},
-	"playback.clear":         {read: readMessage[PlaybackClear], vital: vitalAll[PlaybackClear]},
-	"playback.alert":         {read: readMessage[PlaybackAlert]},
-	"playback.terminal":      {read: readMessage[PlaybackTerminal], vital: vitalAll[PlaybackTerminal]},
-	"caption":                {read: readMessage[Caption], vital: vitalSequence},
+	"client.ready":          {read: readMessage[Ready], required: requireAll[Ready]},
+	"client.command_result": {read: readMessage[Receipt]},
+	"desktop.capabilities":  {read: readMessage[DesktopCapabilities]},
+	"playback.clear":        {read: readMessage[PlaybackClear], required: requireAll[PlaybackClear]},
+	"playback.alert":        {read: readMessage[PlaybackAlert]},
+	"playback.terminal":     {read: readMessage[PlaybackTerminal], required: requireAll[PlaybackTerminal]},
+	"caption": {read: readMessage[Caption], required: func(f *jsonform.Form) {
+		f.Uint("sequence", new(uint64), 0, MaxSafeInteger)
+	}},
 	"input.text_result":      {read: readMessage[TextResult]},
 	"input.transcription":    {read: readMessage[Transcription]},
-	"clock.ping":             {read: readMessage[ClockPing], vital: vitalAll[ClockPing]},
+	"clock.ping":             {read: readMessage[ClockPing], required: requireAll[ClockPing]},
 	"conversation.error":     {read: readMessage[ConversationError]},
-	"personal.state":         {read: readState, vital: vitalAll[PersonalState]},
-	"personal.result":        {read: readMessage[PersonalResult], vital: vitalText("request_id", id128u)},
+	"personal.state":         {read: readState, required: requireAll[PersonalState]},
+	"personal.result":        {read: readMessage[PersonalResult], required: requireText("request_id", id128u)},
 	"personal.error":         {read: readMessage[PersonalError]},
-	"project.state":          {read: readMessage[ProjectState], spoilt: noProposal},
-	"executor.state":         {read: readMessage[ExecutorState], vital: vitalText("executor", id256)},
-	"executor.approval":      {read: readMessage[ExecutorApproval], vital: vitalText("executor", id256), spoilt: noApproval},
-	"executor.progress":      {read: readMessage[ExecutorProgress], vital: vitalText("delegate_id", id128u)},
+	"project.state":          {read: readMessage[ProjectState], fallback: noProposal},
+	"executor.state":         {read: readMessage[ExecutorState], required: requireText("executor", id256)},
+	"executor.approval":      {read: readMessage[ExecutorApproval], required: requireText("executor", id256), fallback: noApproval},
+	"executor.progress":      {read: readMessage[ExecutorProgress], required: requireText("delegate_id", id128u)},
 	"executor.results.reset": {read: readMessage[ResultsReset]},
-	"executor.result":        {read: readMessage[ExecutorResult], vital: vitalText("work_id", id128u)},
+	"executor.result":        {read: readMessage[ExecutorResult], required: requireText("work_id", id128u)},
 	"executor.tasks":         {read: readMessage[ExecutorTasks]},
 }
 
@@ -68,8 +70,8 @@ func DecodeMessage(text []byte) (Message, error) {
 	if !known {
 		return Unknown{kind}, nil
 	}
-	if form.vital != nil {
-		form.vital(f)
+	if form.required != nil {
+		form.required(f)
 		if err := f.Err(); err != nil {
 			return nil, fmt.Errorf("nova: read %s: %w", kind, err)
 		}
@@ -82,8 +84,8 @@ func DecodeMessage(text []byte) (Message, error) {
 			m = state
 		}
 		return m, nil
-	case form.spoilt != nil:
-		return form.spoilt(f), nil
+	case form.fallback != nil:
+		return form.fallback(f), nil
 	}
 	return Unknown{kind}, nil
 }
@@ -121,7 +123,7 @@ func readState(f *jsonform.Form) (Message, error) {
 // readMessage reads the message M. P is *M.
 func readMessage[M Message, P interface {
 	*M
-	former
+	schema
 }](f *jsonform.Form) (Message, error) {
 	var m M
 	P(&m).form(f)
@@ -131,21 +133,16 @@ func readMessage[M Message, P interface {
 	return m, nil
 }
 
-// vitalAll wants the whole message to be good.
-func vitalAll[M any, P interface {
+// requireAll wants the whole message to be good.
+func requireAll[M any, P interface {
 	*M
-	former
+	schema
 }](f *jsonform.Form) {
 	var m M
 	P(&m).form(f)
 }
 
-func vitalSequence(f *jsonform.Form) {
-	var sequence uint64
-	f.Uint("sequence", &sequence, 0, MaxSafeInteger)
-}
-
-func vitalText(name string, good jsonform.Rule) func(*jsonform.Form) {
+func requireText(name string, good jsonform.Rule) func(*jsonform.Form) {
 	return func(f *jsonform.Form) {
 		var s string
 		f.Text(name, jsonform.Required, &s, good)

@@ -132,7 +132,7 @@ var errUnknownControl = errors.New("nova: unknown control")
 // readControl reads the control C. P is *C.
 func readControl[C Control, P interface {
 	*C
-	former
+	schema
 }](f *jsonform.Form) (Control, []byte, error) {
 	var c C
 	P(&c).form(f)
@@ -161,11 +161,11 @@ func readDiagnostic(f *jsonform.Form) (Control, []byte, error) {
 
 // AppendCommand appends a client.command that carries c.
 func AppendCommand(dst []byte, requestID, connectionID string, c Control) ([]byte, error) {
-	return seal(dst, c.Kind(), MaxText, &Command{RequestID: requestID, ConnectionID: connectionID, control: c})
+	return appendObject(dst, c.Kind(), MaxText, &Command{RequestID: requestID, ConnectionID: connectionID, control: c})
 }
 
 func (Receipt) Type() string      { return "client.command_result" }
-func (r Receipt) message() former { return &r }
+func (r Receipt) message() schema { return &r }
 
 func (r *Receipt) form(f *jsonform.Form) {
 	f.Kind("client.command_result")

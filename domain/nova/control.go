@@ -10,7 +10,7 @@ import (
 type Control interface {
 	// Kind is the control's name on the wire.
 	Kind() string
-	control() former // a copy, with its schema
+	control() schema // a copy, with its schema
 }
 
 // Generation names one stretch of host speech.
@@ -116,19 +116,19 @@ type DiagnosticResult struct {
 	Connected bool   // else the socket did not open
 }
 
-func (c SpeechOnset) control() former          { return &c }
-func (c PlaybackStarted) control() former      { return &c }
-func (c PlaybackStopped) control() former      { return &c }
-func (c PlaybackDone) control() former         { return &c }
-func (c PlaybackCleared) control() former      { return &c }
-func (c ConfirmationDecision) control() former { return &c }
-func (c ApprovalDecision) control() former     { return &c }
-func (c ClockPong) control() former            { return &c }
-func (c Telemetry) control() former            { return &c }
-func (c TelemetryRejected) control() former    { return &c }
-func (c DiagnosticClosed) control() former     { return &c }
-func (c DiagnosticAttempt) control() former    { return &c }
-func (c DiagnosticResult) control() former     { return &c }
+func (c SpeechOnset) control() schema          { return &c }
+func (c PlaybackStarted) control() schema      { return &c }
+func (c PlaybackStopped) control() schema      { return &c }
+func (c PlaybackDone) control() schema         { return &c }
+func (c PlaybackCleared) control() schema      { return &c }
+func (c ConfirmationDecision) control() schema { return &c }
+func (c ApprovalDecision) control() schema     { return &c }
+func (c ClockPong) control() schema            { return &c }
+func (c Telemetry) control() schema            { return &c }
+func (c TelemetryRejected) control() schema    { return &c }
+func (c DiagnosticClosed) control() schema     { return &c }
+func (c DiagnosticAttempt) control() schema    { return &c }
+func (c DiagnosticResult) control() schema     { return &c }
 
 func (SpeechOnset) Kind() string          { return "speech.onset" }
 func (PlaybackStarted) Kind() string      { return "playback.started" }
@@ -208,20 +208,16 @@ func (c *ApprovalDecision) form(f *jsonform.Form) {
 	jsonform.Choice(f, "scope", jsonform.Omitted, &scope, "session")
 	f.Want("scope", approved || scope == "")
 	formConversation(f, &c.ConversationID)
-	if f.Reading() {
-		c.Decision = decisionOf(approved, scope)
+	switch {
+	case !f.Reading():
+	case !approved:
+		c.Decision = Decline
+	case scope == "":
+		c.Decision = Accept
+	default:
+		c.Decision = AcceptForSession
 	}
 	f.Want("approved", slices.Contains(decisions[:], c.Decision))
-}
-
-func decisionOf(approved bool, scope string) Decision {
-	switch {
-	case !approved:
-		return Decline
-	case scope == "":
-		return Accept
-	}
-	return AcceptForSession
 }
 
 func (c *ClockPong) form(f *jsonform.Form) {

@@ -12,7 +12,7 @@ import (
 type Message interface {
 	// Type is the message's name on the wire.
 	Type() string
-	message() former // a copy, with its schema
+	message() schema // a copy, with its schema
 }
 
 // PlaybackClear: drop all audio of this generation and of older ones.
@@ -94,14 +94,14 @@ func (Transcription) Type() string     { return "input.transcription" }
 func (ClockPing) Type() string         { return "clock.ping" }
 func (ConversationError) Type() string { return "conversation.error" }
 
-func (m PlaybackClear) message() former     { return &m }
-func (m PlaybackAlert) message() former     { return &m }
-func (m PlaybackTerminal) message() former  { return &m }
-func (m Caption) message() former           { return &m }
-func (m TextResult) message() former        { return &m }
-func (m Transcription) message() former     { return &m }
-func (m ClockPing) message() former         { return &m }
-func (m ConversationError) message() former { return &m }
+func (m PlaybackClear) message() schema     { return &m }
+func (m PlaybackAlert) message() schema     { return &m }
+func (m PlaybackTerminal) message() schema  { return &m }
+func (m Caption) message() schema           { return &m }
+func (m TextResult) message() schema        { return &m }
+func (m Transcription) message() schema     { return &m }
+func (m ClockPing) message() schema         { return &m }
+func (m ConversationError) message() schema { return &m }
 
 // Append appends m as one text message of at most MaxText bytes, a personal.state
 // or personal.result of at most MaxPersonalText: what is longer becomes its
@@ -117,7 +117,7 @@ func Append(dst []byte, m Message) ([]byte, error) {
 	case PersonalResult:
 		return whole.append(dst, MaxPersonalText)
 	}
-	return seal(dst, m.Type(), MaxText, m.message())
+	return appendObject(dst, m.Type(), MaxText, m.message())
 }
 
 func (m *PlaybackClear) form(f *jsonform.Form) {
@@ -165,7 +165,7 @@ func (m Caption) fitted() Caption {
 		m.FullText = full
 		return m
 	}
-	bare, err := seal(nil, m.Type(), MaxText, m.message())
+	bare, err := appendObject(nil, m.Type(), MaxText, m.message())
 	if err == nil {
 		m.FullText = full[:fitting(full, MaxText-len(bare)-len(`,"full_text":""`))]
 	}
@@ -224,7 +224,7 @@ func (m *Transcription) form(f *jsonform.Form) {
 	if !f.Reading() && m.Text == "" {
 		failed = recognitionFailed
 	}
-	f.Text("text", jsonform.Omitted, &m.Text, spoken)
+	f.Text("text", jsonform.Omitted, &m.Text, userText)
 	formCause(f, &failed, recognitionFailed)
 	f.Want("error", (m.Text == "") == (failed != ""))
 }

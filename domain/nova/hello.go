@@ -50,7 +50,7 @@ func DecodeHello(text []byte) (Hello, error) {
 	}
 	f := jsonform.Read(text)
 	f.Kind("hello")
-	formSecret(f, "token", jsonform.Required, &h.Token, key128)
+	formSecret(f, "token", jsonform.Required, &h.Token, hex128)
 	if err := f.Err(); err != nil {
 		return Hello{}, fmt.Errorf("nova: read hello: %w", err)
 	}
@@ -99,7 +99,7 @@ func (h *Hello) formLanguage(f *jsonform.Form) {
 // form writes a hello; DecodeHello reads one in parts.
 func (h *Hello) form(f *jsonform.Form) {
 	f.Kind("hello")
-	formSecret(f, "token", jsonform.Required, &h.Token, key128)
+	formSecret(f, "token", jsonform.Required, &h.Token, hex128)
 	formVersion(f)
 	h.formMedia(f)
 	h.formLanguage(f)
@@ -111,7 +111,7 @@ func (h *Hello) form(f *jsonform.Form) {
 
 // AppendHello appends a hello: what a client sends first.
 func AppendHello(dst []byte, h Hello) ([]byte, error) {
-	return seal(dst, "hello", MaxText, &h)
+	return appendObject(dst, "hello", MaxText, &h)
 }
 
 // Pipeline says how a host makes speech: in one model or in a chain. "" is
@@ -176,8 +176,8 @@ func NewDesktopCapabilities(in Input, inputInstanceID string) (DesktopCapabiliti
 func (Ready) Type() string               { return "client.ready" }
 func (DesktopCapabilities) Type() string { return "desktop.capabilities" }
 
-func (m Ready) message() former               { return &m }
-func (m DesktopCapabilities) message() former { return &m }
+func (m Ready) message() schema               { return &m }
+func (m DesktopCapabilities) message() schema { return &m }
 
 func (m *Ready) form(f *jsonform.Form) {
 	f.Kind(m.Type())
@@ -185,19 +185,16 @@ func (m *Ready) form(f *jsonform.Form) {
 	f.Text("server_instance_id", jsonform.Required, &m.ServerInstanceID, uuid)
 	f.Text("connection_id", jsonform.Required, &m.ConnectionID, uuid)
 	media := Optional[Pipeline]{Value: m.Pipeline, Set: m.Pipeline != ""}
-	jsonform.OptionalObject(f, "media", jsonform.Omitted, &media, formDescriptor)
+	jsonform.OptionalObject(f, "media", jsonform.Omitted, &media, func(f *jsonform.Form, p *Pipeline) {
+		formConstant(f, "transport", RelayTransport) // the one media path there is
+		formConstant(f, "path", "relay")
+		formConstant(f, "audio_owner", "client")
+		jsonform.Choice(f, "pipeline", jsonform.Required, p, Integrated, Cascaded)
+	})
 	m.Pipeline = media.Value
 	formPCM(f, "input_audio", UplinkRate)
 	formPCM(f, "output_audio", DownlinkRate)
 	m.formCapabilities(f)
-}
-
-// formDescriptor names the one media path there is.
-func formDescriptor(f *jsonform.Form, p *Pipeline) {
-	formConstant(f, "transport", RelayTransport)
-	formConstant(f, "path", "relay")
-	formConstant(f, "audio_owner", "client")
-	jsonform.Choice(f, "pipeline", jsonform.Required, p, Integrated, Cascaded)
 }
 
 func formPCM(f *jsonform.Form, name string, rate uint64) {

@@ -50,10 +50,10 @@ type PersonalCommand struct {
 	Params    json.RawMessage // canonical JSON object
 }
 
-func (c InputAudio) control() former      { return &c }
-func (c InputDictation) control() former  { return &c }
-func (c InputText) control() former       { return &c }
-func (c PersonalCommand) control() former { return &c }
+func (c InputAudio) control() schema      { return &c }
+func (c InputDictation) control() schema  { return &c }
+func (c InputText) control() schema       { return &c }
+func (c PersonalCommand) control() schema { return &c }
 
 func (InputAudio) Kind() string      { return "input.audio" }
 func (InputDictation) Kind() string  { return "input.dictation" }
@@ -74,7 +74,7 @@ func (c *InputDictation) form(f *jsonform.Form) {
 
 func (c *InputText) form(f *jsonform.Form) {
 	f.Kind(c.Kind())
-	f.Text("text", jsonform.Required, &c.Text, spoken)
+	f.Text("text", jsonform.Required, &c.Text, userText)
 	f.Text("request_id", jsonform.Omitted, &c.RequestID, id128u)
 	f.Text("input_instance_id", jsonform.Omitted, &c.InputInstanceID, id128u)
 	formConversation(f, &c.ConversationID)
@@ -84,9 +84,9 @@ func (c *InputText) form(f *jsonform.Form) {
 	})
 }
 
-// spoken is the rule of a person's words: something is left when they are
+// userText is the rule of a person's words: something is left when they are
 // trimmed, and they are not too long.
-func spoken(s string) bool {
+func userText(s string) bool {
 	return strings.TrimFunc(s, jsonform.IsTrimmed) != "" && jsonform.UnitCount(s) <= MaxInputUnits
 }
 

@@ -68,14 +68,15 @@ func Some[T any](v T) Optional[T] { return Optional[T]{Value: v, Set: true} }
 // paths, say, which the host must decline or shorten.
 var ErrTooLong = errors.New("message too long")
 
-// former is a message with its schema: form reads it or writes it.
-type former interface{ form(f *jsonform.Form) }
+// schema reads a message from f, or writes it to f: names, order and bounds of
+// its members, said once.
+type schema interface{ form(f *jsonform.Form) }
 
-// seal appends what schema says as one object of at most limit bytes. On an
+// appendObject appends v as one object of at most limit bytes. On an
 // error dst comes back as it was.
-func seal(dst []byte, kind string, limit int, schema former) ([]byte, error) {
+func appendObject(dst []byte, kind string, limit int, v schema) ([]byte, error) {
 	f := jsonform.Write(dst)
-	schema.form(f)
+	v.form(f)
 	out, err := f.Done()
 	if err == nil && len(out)-len(dst) > limit {
 		err = ErrTooLong
@@ -119,8 +120,8 @@ func uuid(s string) bool {
 	return true
 }
 
-// key128 is 128 bits as 32 lower-case hexadecimal digits: a token or a code.
-func key128(s string) bool { return secret.LowerHex(s, 32) }
+// hex128 is 128 bits as 32 lower-case hexadecimal digits: a token or a code.
+func hex128(s string) bool { return secret.LowerHex(s, 32) }
 
 // formSecret is a string that must not be printed.
 func formSecret(f *jsonform.Form, name string, need jsonform.Need, v *Secret, good jsonform.Rule) {

@@ -13,7 +13,7 @@ import (
 type PairRequest interface {
 	// Kind is the request's name on the wire.
 	Kind() string
-	request() former // a copy, with its schema
+	request() schema // a copy, with its schema
 }
 
 // PairRedeem asks for a device's own token.
@@ -52,17 +52,17 @@ func (PairList) Kind() string   { return "pair.list" }
 func (PairRevoke) Kind() string { return "pair.revoke" }
 func (PairCancel) Kind() string { return "pair.cancel" }
 
-func (r PairRedeem) request() former { return &r }
-func (r PairCreate) request() former {
+func (r PairRedeem) request() schema { return &r }
+func (r PairCreate) request() schema {
 	return &adminRequest{kind: r.Kind(), token: r.Token, server: r.Server}
 }
-func (r PairList) request() former {
+func (r PairList) request() schema {
 	return &adminRequest{kind: r.Kind(), token: r.Token, code: r.Code}
 }
-func (r PairRevoke) request() former {
+func (r PairRevoke) request() schema {
 	return &adminRequest{kind: r.Kind(), token: r.Token, deviceID: r.DeviceID}
 }
-func (r PairCancel) request() former {
+func (r PairCancel) request() schema {
 	return &adminRequest{kind: r.Kind(), token: r.Token, code: r.Code}
 }
 
@@ -103,14 +103,14 @@ func (PairError) Type() string   { return "pair.error" }
 func (PairDevices) Type() string { return "pair.devices" }
 func (Invitation) Type() string  { return "nova.pair" }
 
-func (m PairReady) message() former   { return &m }
-func (m PairError) message() former   { return &m }
-func (m PairDevices) message() former { return &m }
-func (m Invitation) message() former  { return &m }
+func (m PairReady) message() schema   { return &m }
+func (m PairError) message() schema   { return &m }
+func (m PairDevices) message() schema { return &m }
+func (m Invitation) message() schema  { return &m }
 
 func (r *PairRedeem) form(f *jsonform.Form) {
 	f.Kind(r.Kind())
-	formSecret(f, "code", jsonform.Required, &r.Code, key128)
+	formSecret(f, "code", jsonform.Required, &r.Code, hex128)
 	f.Text("device_name", jsonform.Required, &r.DeviceName, deviceName)
 	r.DeviceName = strings.TrimFunc(r.DeviceName, jsonform.IsTrimmed)
 }
@@ -133,7 +133,7 @@ func (r *adminRequest) form(f *jsonform.Form) {
 	formSecret(f, "token", jsonform.Required, &r.token, jsonform.Anything)
 	f.Text("server", jsonform.Omitted, &r.server, jsonform.Anything)
 	f.Text("device_id", jsonform.Omitted, &r.deviceID, uuid)
-	formSecret(f, "code", jsonform.Omitted, &r.code, key128)
+	formSecret(f, "code", jsonform.Omitted, &r.code, hex128)
 	f.Want("server", r.kind != "pair.create" || r.server != "")
 	f.Want("device_id", r.kind != "pair.revoke" || r.deviceID != "")
 	f.Want("code", r.kind != "pair.cancel" || !r.code.Empty())
@@ -167,12 +167,12 @@ func DecodePairAdmin(text []byte) (PairRequest, error) {
 	return PairCancel{r.token, r.code}, nil
 }
 
-func readStrict(text []byte, schema former) error {
+func readStrict(text []byte, v schema) error {
 	if len(text) > MaxPairText {
 		return ErrTooLong
 	}
 	f := jsonform.Read(text).Strict()
-	schema.form(f)
+	v.form(f)
 	_, err := f.Done()
 	return err
 }
@@ -180,12 +180,12 @@ func readStrict(text []byte, schema former) error {
 // AppendPairRequest appends a pairing request: what a client or the owner's tool
 // sends.
 func AppendPairRequest(dst []byte, r PairRequest) ([]byte, error) {
-	return seal(dst, r.Kind(), MaxPairText, r.request())
+	return appendObject(dst, r.Kind(), MaxPairText, r.request())
 }
 
 func (m *PairReady) form(f *jsonform.Form) {
 	f.Kind(m.Type())
-	formSecret(f, "token", jsonform.Required, &m.Token, key128)
+	formSecret(f, "token", jsonform.Required, &m.Token, hex128)
 	f.Text("device_id", jsonform.Required, &m.DeviceID, uuid)
 }
 
@@ -213,7 +213,7 @@ func (m *Invitation) form(f *jsonform.Form) {
 	f.Kind(m.Type())
 	f.Uint("version", &version, version, version)
 	f.Text("server", jsonform.Required, &m.Server, jsonform.Units(1, 2048))
-	formSecret(f, "code", jsonform.Required, &m.Code, key128)
+	formSecret(f, "code", jsonform.Required, &m.Code, hex128)
 	f.OptionalUint("expires_at", jsonform.Omitted, &m.ExpiresAt, 0, MaxSafeInteger)
 }
 

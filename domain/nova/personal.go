@@ -41,9 +41,9 @@ func (PersonalState) Type() string  { return "personal.state" }
 func (PersonalResult) Type() string { return "personal.result" }
 func (PersonalError) Type() string  { return "personal.error" }
 
-func (m PersonalState) message() former  { return &m }
-func (m PersonalResult) message() former { return &m }
-func (m PersonalError) message() former  { return &m }
+func (m PersonalState) message() schema  { return &m }
+func (m PersonalResult) message() schema { return &m }
+func (m PersonalError) message() schema  { return &m }
 
 // form is the marker; a whole state is never written by a schema. A client that
 // reads keeps the whole text aside.
@@ -92,12 +92,12 @@ func (m PersonalState) append(dst []byte, limit int) []byte {
 
 // append appends a result, without its data where it would be longer than limit.
 func (m PersonalResult) append(dst []byte, limit int) ([]byte, error) {
-	out, err := seal(dst, m.Type(), limit, &m)
+	out, err := appendObject(dst, m.Type(), limit, &m)
 	if err == nil || len(m.Data) == 0 {
 		return out, err
 	}
 	m.Data, m.ReloadRequired = nil, true
-	return seal(dst, m.Type(), limit, &m)
+	return appendObject(dst, m.Type(), limit, &m)
 }
 
 // AppendDesktop is Append for the owner's page, where personal frames may have

@@ -101,10 +101,10 @@ func (ResultsReset) Type() string     { return "executor.results.reset" }
 func (ExecutorResult) Type() string   { return "executor.result" }
 func (ExecutorTasks) Type() string    { return "executor.tasks" }
 
-func (m ExecutorProgress) message() former { return &m }
-func (m ResultsReset) message() former     { return &m }
-func (m ExecutorResult) message() former   { return &m }
-func (m ExecutorTasks) message() former    { return &m }
+func (m ExecutorProgress) message() schema { return &m }
+func (m ResultsReset) message() schema     { return &m }
+func (m ExecutorResult) message() schema   { return &m }
+func (m ExecutorTasks) message() schema    { return &m }
 
 // summary is the rule of one line about a task.
 func summary(s string) bool { return jsonform.Units(1, 180)(s) }
@@ -112,8 +112,8 @@ func summary(s string) bool { return jsonform.Units(1, 180)(s) }
 // origin is the rule of the labels of a task.
 func origin(s string) bool { return jsonform.Units(1, 240)(s) && label(s) }
 
-// shown is the rule of labels that a list shows.
-func shown(s string) bool { return label(s) && jsonform.Printable(s) }
+// displayLabel is the rule of labels that a list shows.
+func displayLabel(s string) bool { return label(s) && jsonform.Printable(s) }
 
 func (m *ExecutorProgress) form(f *jsonform.Form) {
 	f.Kind(m.Type())
@@ -132,36 +132,32 @@ func (m *ResultsReset) form(f *jsonform.Form) { f.Kind(m.Type()) }
 func (m *ExecutorResult) form(f *jsonform.Form) {
 	f.Kind(m.Type())
 	f.Text("work_id", jsonform.Required, &m.WorkID, id128u)
-	jsonform.OptionalObject(f, "result", jsonform.Null, &m.Result, formResult)
+	jsonform.OptionalObject(f, "result", jsonform.Null, &m.Result, func(f *jsonform.Form, r *Result) {
+		f.Text("delegate_id", jsonform.Required, &r.DelegateID, id128u)
+		f.Text("executor", jsonform.Required, &r.Executor, id128u)
+		jsonform.Choice(f, "outcome", jsonform.Required, &r.Outcome,
+			OutcomeOK, OutcomeFailed, OutcomeRefused, OutcomeLost, OutcomeCancelled)
+		f.Text("summary", jsonform.Required, &r.Summary, summary)
+		f.Number("started_at", &r.StartedAt, 0, MaxSafeInteger)
+		f.Number("ended_at", &r.EndedAt, r.StartedAt, MaxSafeInteger)
+		f.OptionalUint("changed_files", jsonform.Null, &r.ChangedFiles, 0, MaxSafeInteger)
+		f.Text("project", jsonform.Omitted, &r.Project, origin)
+		f.Text("title", jsonform.Omitted, &r.Title, origin)
+	})
 	f.Want("result", !m.Result.Set || m.Result.Value.DelegateID == m.WorkID)
-}
-
-func formResult(f *jsonform.Form, r *Result) {
-	f.Text("delegate_id", jsonform.Required, &r.DelegateID, id128u)
-	f.Text("executor", jsonform.Required, &r.Executor, id128u)
-	jsonform.Choice(f, "outcome", jsonform.Required, &r.Outcome,
-		OutcomeOK, OutcomeFailed, OutcomeRefused, OutcomeLost, OutcomeCancelled)
-	f.Text("summary", jsonform.Required, &r.Summary, summary)
-	f.Number("started_at", &r.StartedAt, 0, MaxSafeInteger)
-	f.Number("ended_at", &r.EndedAt, r.StartedAt, MaxSafeInteger)
-	f.OptionalUint("changed_files", jsonform.Null, &r.ChangedFiles, 0, MaxSafeInteger)
-	f.Text("project", jsonform.Omitted, &r.Project, origin)
-	f.Text("title", jsonform.Omitted, &r.Title, origin)
 }
 
 func (m *ExecutorTasks) form(f *jsonform.Form) {
 	f.Kind(m.Type())
 	f.Uint("revision", &m.Revision, 0, MaxSafeInteger)
-	f.Text("active_project", jsonform.Null, &m.ActiveProject, shown)
-	jsonform.List(f, "tasks", &m.Tasks, 0, MaxTasks, formTask)
-}
-
-func formTask(f *jsonform.Form, t *Task) {
-	f.Text("work_id", jsonform.Required, &t.WorkID, taskID)
-	f.Text("executor", jsonform.Required, &t.Executor, taskID)
-	f.Text("project", jsonform.Required, &t.Project, shown)
-	f.Text("title", jsonform.Required, &t.Title, shown)
-	jsonform.Choice(f, "phase", jsonform.Required, &t.Phase, phases[:len(phases)-1]...)
-	f.Text("summary", jsonform.Required, &t.Summary, summary)
-	f.Number("ts", &t.At, 0, MaxSafeInteger)
+	f.Text("active_project", jsonform.Null, &m.ActiveProject, displayLabel)
+	jsonform.List(f, "tasks", &m.Tasks, 0, MaxTasks, func(f *jsonform.Form, t *Task) {
+		f.Text("work_id", jsonform.Required, &t.WorkID, taskID)
+		f.Text("executor", jsonform.Required, &t.Executor, taskID)
+		f.Text("project", jsonform.Required, &t.Project, displayLabel)
+		f.Text("title", jsonform.Required, &t.Title, displayLabel)
+		jsonform.Choice(f, "phase", jsonform.Required, &t.Phase, phases[:len(phases)-1]...)
+		f.Text("summary", jsonform.Required, &t.Summary, summary)
+		f.Number("ts", &t.At, 0, MaxSafeInteger)
+	})
 }

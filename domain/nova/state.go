@@ -111,7 +111,6 @@ type ApprovalWork struct {
 type ApprovalDetail interface {
 	// Kind is the kind on the wire.
 	Kind() string
-	detail() former // a copy, with its schema
 }
 
 // FileChange: files would be changed, 1…MaxChanges of them.
@@ -147,18 +146,13 @@ func (CommandExecution) Kind() string { return "command_execution" }
 func (NetworkAccess) Kind() string    { return "network" }
 func (Permissions) Kind() string      { return "permissions" }
 
-func (d FileChange) detail() former       { return &d }
-func (d CommandExecution) detail() former { return &d }
-func (d NetworkAccess) detail() former    { return &d }
-func (d Permissions) detail() former      { return &d }
-
 func (ProjectState) Type() string     { return "project.state" }
 func (ExecutorState) Type() string    { return "executor.state" }
 func (ExecutorApproval) Type() string { return "executor.approval" }
 
-func (m ProjectState) message() former     { return &m }
-func (m ExecutorState) message() former    { return &m }
-func (m ExecutorApproval) message() former { return &m }
+func (m ProjectState) message() schema     { return &m }
+func (m ExecutorState) message() schema    { return &m }
+func (m ExecutorApproval) message() schema { return &m }
 
 // label is the rule of names that people see.
 func label(s string) bool { return jsonform.Points(1, 120)(s) }
@@ -167,7 +161,14 @@ func (m *ProjectState) form(f *jsonform.Form) {
 	f.Kind(m.Type())
 	f.Text("workspace_display_name", jsonform.Null, &m.Workspace, label)
 	f.Text("session_title", jsonform.Null, &m.Session, label)
-	jsonform.List(f, "roster", &m.Roster, 0, MaxRoster, formWorkspace)
+	jsonform.List(f, "roster", &m.Roster, 0, MaxRoster, func(f *jsonform.Form, w *Workspace) {
+		f.Text("name", jsonform.Required, &w.Name, label)
+		f.Number("last_used_at", &w.LastUsedAt, 0, MaxSafeInteger)
+		jsonform.List(f, "running", &w.Running, 0, MaxWorks, func(f *jsonform.Form, r *RunningWork) {
+			f.Text("work_id", jsonform.Required, &r.WorkID, id128u)
+			f.Text("title", jsonform.Required, &r.Title, label)
+		})
+	})
 	p := &m.Pending.Value
 	f.Bool("pending_confirmation", &m.Pending.Set)
 	f.Bool("pending_confirmation_busy", &p.Busy)
@@ -183,15 +184,6 @@ func (m *ProjectState) form(f *jsonform.Form) {
 	} else {
 		f.Want("pending_confirmation", *p == Proposal{})
 	}
-}
-
-func formWorkspace(f *jsonform.Form, w *Workspace) {
-	f.Text("name", jsonform.Required, &w.Name, label)
-	f.Number("last_used_at", &w.LastUsedAt, 0, MaxSafeInteger)
-	jsonform.List(f, "running", &w.Running, 0, MaxWorks, func(f *jsonform.Form, r *RunningWork) {
-		f.Text("work_id", jsonform.Required, &r.WorkID, id128u)
-		f.Text("title", jsonform.Required, &r.Title, label)
-	})
 }
 
 // formCountdown is the seconds that are left, in whole milliseconds; null while
@@ -221,28 +213,39 @@ func (m *ExecutorApproval) form(f *jsonform.Form) {
 	if m.Pending.Set {
 		m.Pending.Value.form(f)
 	} else {
-		formNothingPending(f)
+		// The members keep their place.
+		var busy bool
+		f.Bool("pending_approval_busy", &busy)
+		f.Want("pending_approval_busy", !busy)
+		for _, name := range []string{"kind", "local_detail", "operation_summary", "expires_in_seconds"} {
+			f.Null(name)
+		}
 	}
 	formConversation(f, &m.ConversationID)
-}
-
-// formNothingPending writes the members that keep their place.
-func formNothingPending(f *jsonform.Form) {
-	var busy bool
-	f.Bool("pending_approval_busy", &busy)
-	f.Want("pending_approval_busy", !busy)
-	for _, name := range []string{"kind", "local_detail", "operation_summary", "expires_in_seconds"} {
-		f.Null(name)
-	}
 }
 
 func (a *Approval) form(f *jsonform.Form) {
 	f.Bool("pending_approval_busy", &a.Busy)
 	f.Text("pending_approval_id", jsonform.Required, &a.ID, jsonform.Points(1, 128))
-	a.formDetail(f)
+	kind, _ := f.Peek("kind")
+	if !f.Reading() && a.Detail != nil {
+		kind = a.Detail.Kind()
+	}
+	switch kind {
+	case FileChange{}.Kind():
+		formDetail[FileChange](f, a)
+	case CommandExecution{}.Kind():
+		formDetail[CommandExecution](f, a)
+	case NetworkAccess{}.Kind():
+		formDetail[NetworkAccess](f, a)
+	case Permissions{}.Kind():
+		formDetail[Permissions](f, a)
+	default:
+		f.Fail("kind", jsonform.ErrValue)
+	}
 	f.Text("operation_summary", jsonform.Required, &a.Summary, jsonform.NotBlank(256))
 	formCountdown(f, "expires_in_seconds", &a.ExpiresIn, MaxApproval)
-	a.formAllowed(f)
+	formAllowed(f, &a.Allowed)
 	jsonform.OptionalObject(f, "work", jsonform.Omitted, &a.Work, func(f *jsonform.Form, w *ApprovalWork) {
 		if !f.Reading() {
 			w.Project, w.Title = head(w.Project, 120), head(w.Title, 120)
@@ -254,61 +257,32 @@ func (a *Approval) form(f *jsonform.Form) {
 }
 
 // formAllowed drops, when reading, the decisions of a newer host.
-func (a *Approval) formAllowed(f *jsonform.Form) {
+func formAllowed(f *jsonform.Form, allowed *[]Decision) {
 	known := func(d Decision) bool { return slices.Contains(decisions[:], d) }
 	good, most := known, len(decisions)
 	if f.Reading() {
 		good, most = func(Decision) bool { return true }, MaxText
 	}
-	jsonform.Texts(f, "allowed_decisions", jsonform.Omitted, &a.Allowed, 1, most, good)
+	jsonform.Texts(f, "allowed_decisions", jsonform.Omitted, allowed, 1, most, good)
 	if f.Reading() {
-		a.Allowed = slices.DeleteFunc(a.Allowed, func(d Decision) bool { return !known(d) })
+		*allowed = slices.DeleteFunc(*allowed, func(d Decision) bool { return !known(d) })
 	}
-	f.Want("allowed_decisions", len(a.Allowed) == 0 || slices.Contains(a.Allowed, Decline))
+	f.Want("allowed_decisions", len(*allowed) == 0 || slices.Contains(*allowed, Decline))
 }
 
 // formDetail is the kind and, under the same kind, what it is about.
-func (a *Approval) formDetail(f *jsonform.Form) {
-	if f.Reading() {
-		kind, _ := f.Peek("kind")
-		a.Detail = emptyDetail(kind)
-	}
-	if a.Detail == nil {
-		f.Fail("kind", jsonform.ErrValue)
-		return
-	}
-	kind, detail := a.Detail.Kind(), a.Detail.detail()
+func formDetail[D ApprovalDetail, P interface {
+	*D
+	schema
+}](f *jsonform.Form, a *Approval) {
+	d, _ := a.Detail.(D)
+	kind := d.Kind()
 	jsonform.Choice(f, "kind", jsonform.Required, &kind, kind)
 	f.Object("local_detail", func(f *jsonform.Form) {
 		jsonform.Choice(f, "kind", jsonform.Required, &kind, kind)
-		detail.form(f)
+		P(&d).form(f)
 	})
-	a.Detail = detailValue(detail)
-}
-
-// emptyDetail is the detail of a kind, nil if there is no such kind.
-func emptyDetail(kind string) ApprovalDetail {
-	for _, d := range []ApprovalDetail{FileChange{}, CommandExecution{}, NetworkAccess{}, Permissions{}} {
-		if d.Kind() == kind {
-			return d
-		}
-	}
-	return nil
-}
-
-// detailValue takes back what a schema has filled in.
-func detailValue(d former) ApprovalDetail {
-	switch d := d.(type) {
-	case *FileChange:
-		return *d
-	case *CommandExecution:
-		return *d
-	case *NetworkAccess:
-		return *d
-	case *Permissions:
-		return *d
-	}
-	return nil
+	a.Detail = d
 }
 
 func (d *FileChange) form(f *jsonform.Form) {
