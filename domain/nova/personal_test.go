@@ -152,3 +152,22 @@ func TestPersonalMessages_AloneMayBeLong(t *testing.T) {
 		}
 	}
 }
+
+// The canonical form of params may be much longer than they are on the wire.
+func TestFingerprint_OfParamsThatGrow(t *testing.T) {
+	fingerprint := func(first string) nova.Fingerprint {
+		text := strings.Replace(samplePersonal, `"title"`, `"numbers":[`+first+strings.Repeat(",1e15", 2500)+`],"title"`, 1)
+		c, err := nova.DecodeCommand([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, fingerprint, err := c.Control()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fingerprint
+	}
+	if fingerprint("1") == fingerprint("2") || fingerprint("1") != fingerprint("1.0") {
+		t.Error("the fingerprint does not follow the meaning")
+	}
+}

@@ -173,9 +173,6 @@ func (n *Nova) Binary(b []byte) Effects {
 }
 
 func (n *Nova) readHello(b []byte) Effects {
-	if len(b) > nova.MaxText {
-		return n.End(BadHello)
-	}
 	hello, err := nova.DecodeHello(b)
 	if err != nil {
 		return n.End(BadHello)
@@ -253,9 +250,6 @@ func (n *Nova) AdmissionDone(err error, now time.Time) Effects {
 
 // command runs the order of §9.3 up to the delivery.
 func (n *Nova) command(b []byte, now time.Time) Effects {
-	if len(b) > nova.MaxText {
-		return n.End(ProtocolFault)
-	}
 	c, err := nova.DecodeCommand(b)
 	if err != nil {
 		return n.End(ProtocolFault)
