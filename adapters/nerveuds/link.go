@@ -34,18 +34,18 @@ func (l *streamLink) ReadFrame() (framing.Header, []byte, error) {
 	switch {
 	case errors.Is(err, io.EOF): // between two frames: a clean end
 		l.atEnd.Store(true)
-		return h, nil, &nervews.EndError{Reason: sessions.ClientGone}
+		return h, nil, &nervews.LinkError{Reason: sessions.ClientGone}
 	case errors.As(err, &broken):
-		return h, nil, &nervews.EndError{Reason: nervews.ReasonOf(err)}
+		return h, nil, &nervews.LinkError{Reason: nervews.FrameErrorReason(err)}
 	case wsconn.FaultOf(err) == wsconn.TimedOut:
-		return h, nil, &nervews.EndError{Reason: sessions.FrameStalled}
+		return h, nil, &nervews.LinkError{Reason: sessions.FrameStalled}
 	}
-	return h, nil, &nervews.EndError{Reason: sessions.ClientGone}
+	return h, nil, &nervews.LinkError{Reason: sessions.ClientGone}
 }
 
 func (l *streamLink) WriteFrame(frame []byte) error {
 	if _, err := l.watchdog.Write(frame); err != nil {
-		return nervews.WriteEnd(err)
+		return nervews.WriteError(err)
 	}
 	return nil
 }

@@ -32,9 +32,9 @@ func TestCloseCode_CoversEveryReason(t *testing.T) {
 	}
 }
 
-func TestReasonOf_CoversEveryFrameError(t *testing.T) {
+func TestFrameErrorReason_CoversEveryFrameError(t *testing.T) {
 	for kind := framing.InvalidMagic; kind <= framing.MalformedFrame; kind++ {
-		if got := ReasonOf(&framing.FrameError{Kind: kind}); got == sessions.Internal {
+		if got := FrameErrorReason(&framing.FrameError{Kind: kind}); got == sessions.Internal {
 			t.Errorf("%v has no close reason", kind)
 		}
 	}

@@ -14,9 +14,9 @@ import (
 // goroutine, WriteFrame by one at a time; the rest may be called by anybody.
 type Link interface {
 	// ReadFrame gives the next frame's header and the whole frame, valid until
-	// the next call. An error is a *EndError.
+	// the next call. An error is a *LinkError.
 	ReadFrame() (framing.Header, []byte, error)
-	// WriteFrame writes one whole frame. An error is a *EndError.
+	// WriteFrame writes one whole frame. An error is a *LinkError.
 	WriteFrame(frame []byte) error
 	// Close ends the connection as reason wants it and frees a blocked ReadFrame
 	// and WriteFrame, within about a second.
@@ -31,23 +31,23 @@ type Link interface {
 	HalfOpen() bool
 }
 
-// EndError is why a link can go on no longer.
-type EndError struct {
+// LinkError is why a link can go on no longer.
+type LinkError struct {
 	Reason sessions.CloseReason
 	Err    error // the cause, for the log; may be nil
 }
 
-func (e *EndError) Error() string {
+func (e *LinkError) Error() string {
 	if e.Err == nil {
 		return "nerve link: " + e.Reason.String()
 	}
 	return fmt.Sprintf("nerve link: %v: %v", e.Reason, e.Err)
 }
 
-func (e *EndError) Unwrap() error { return e.Err }
+func (e *LinkError) Unwrap() error { return e.Err }
 
-// ReasonOf maps an error of ParseHeader to its close reason.
-func ReasonOf(err error) sessions.CloseReason {
+// FrameErrorReason maps an error of ParseHeader to its close reason.
+func FrameErrorReason(err error) sessions.CloseReason {
 	var frame *framing.FrameError
 	if !errors.As(err, &frame) {
 		return sessions.Internal
@@ -130,21 +130,21 @@ type socketLink struct {
 func (l *socketLink) ReadFrame() (framing.Header, []byte, error) {
 	binary, body, err := l.socket.Next()
 	if err != nil {
-		return framing.Header{}, nil, readEnd(err)
+		return framing.Header{}, nil, readError(err)
 	}
 	if !binary {
-		return framing.Header{}, nil, &EndError{Reason: sessions.NotBinary}
+		return framing.Header{}, nil, &LinkError{Reason: sessions.NotBinary}
 	}
 	h, frame, err := l.buffer.Read(body)
 	if err != nil {
-		return framing.Header{}, nil, frameEnd(err)
+		return framing.Header{}, nil, frameError(err)
 	}
 	// Exactly one frame is one message: whatever follows is a fault (decision D4).
 	if n, err := body.Read(l.after[:]); n > 0 || !errors.Is(err, io.EOF) {
 		if n > 0 || err == nil {
-			return framing.Header{}, nil, &EndError{Reason: sessions.MalformedFrame}
+			return framing.Header{}, nil, &LinkError{Reason: sessions.MalformedFrame}
 		}
-		return framing.Header{}, nil, readEnd(err)
+		return framing.Header{}, nil, readError(err)
 	}
 	l.socket.MessageDone()
 	return h, frame, nil
@@ -152,7 +152,7 @@ func (l *socketLink) ReadFrame() (framing.Header, []byte, error) {
 
 func (l *socketLink) WriteFrame(frame []byte) error {
 	if err := l.socket.Write(frame, false); err != nil {
-		return WriteEnd(err)
+		return WriteError(err)
 	}
 	return nil
 }
@@ -168,33 +168,33 @@ func (l *socketLink) Peer() wsconn.Peer { return l.socket }
 // HalfOpen is always false: a WebSocket has no half-close.
 func (l *socketLink) HalfOpen() bool { return false }
 
-// frameEnd sorts the error of reading one message as a frame. The library gives the
+// frameError sorts the error of reading one message as a frame. The library gives the
 // loss of the connection inside a message as the message's end, so a client that
 // vanished there may be logged as malformed.
-func frameEnd(err error) *EndError {
+func frameError(err error) *LinkError {
 	var broken *framing.FrameError
 	switch {
 	case errors.Is(err, io.EOF): // an empty message
-		return &EndError{Reason: sessions.MalformedFrame}
+		return &LinkError{Reason: sessions.MalformedFrame}
 	case errors.As(err, &broken):
-		return &EndError{Reason: ReasonOf(err)}
+		return &LinkError{Reason: FrameErrorReason(err)}
 	}
-	return readEnd(err)
+	return readError(err)
 }
 
-// readEnd sorts a read error.
-func readEnd(err error) *EndError {
-	end := &EndError{Reason: wsconn.ReadFailed(err)}
+// readError sorts a read error.
+func readError(err error) *LinkError {
+	end := &LinkError{Reason: wsconn.ReadFailed(err)}
 	if end.Reason == sessions.BadWebSocket {
 		end.Err = err
 	}
 	return end
 }
 
-// WriteEnd sorts a write error.
-func WriteEnd(err error) *EndError {
+// WriteError sorts a write error.
+func WriteError(err error) *LinkError {
 	if wsconn.FaultOf(err) == wsconn.TimedOut {
-		return &EndError{Reason: sessions.SlowReader}
+		return &LinkError{Reason: sessions.SlowReader}
 	}
-	return &EndError{Reason: sessions.ClientGone}
+	return &LinkError{Reason: sessions.ClientGone}
 }

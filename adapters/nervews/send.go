@@ -72,9 +72,9 @@ func (s *Session) Written(f wsconn.Frame, _ error) { f.Buffer.Put() }
 
 // writeFailed ends the session when the writer has failed.
 func (s *Session) writeFailed(err error) {
-	end := &EndError{Reason: sessions.Internal, Err: err}
+	end := &LinkError{Reason: sessions.Internal, Err: err}
 	if errors.Is(err, wsconn.ErrPeerTimeout) {
-		end = &EndError{Reason: sessions.PeerTimeout}
+		end = &LinkError{Reason: sessions.PeerTimeout}
 	}
 	errors.As(err, &end)
 	s.end(end.Reason, end.Err)

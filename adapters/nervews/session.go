@@ -137,11 +137,11 @@ func (s *Session) end(reason sessions.CloseReason, cause error) {
 }
 
 // readLoop reads and dispatches frames until the link or a rule ends it.
-func (s *Session) readLoop() (end *EndError) {
+func (s *Session) readLoop() (end *LinkError) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("the session panicked", "panic", recovery.Describe(p), "stack", string(debug.Stack()))
-			end = &EndError{Reason: sessions.Internal}
+			end = &LinkError{Reason: sessions.Internal}
 		}
 	}()
 	for {
@@ -150,10 +150,10 @@ func (s *Session) readLoop() (end *EndError) {
 			if errors.As(err, &end) {
 				return end
 			}
-			return &EndError{Reason: sessions.Internal, Err: err}
+			return &LinkError{Reason: sessions.Internal, Err: err}
 		}
 		if s.ctx.Err() != nil { // ended meanwhile: what comes now is for nobody
-			return &EndError{Reason: sessions.ClientGone}
+			return &LinkError{Reason: sessions.ClientGone}
 		}
 		s.counts.frames++
 		s.dispatch(h, frame)

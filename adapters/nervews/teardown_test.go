@@ -121,7 +121,7 @@ type scriptedLink struct {
 func (l *scriptedLink) ReadFrame() (framing.Header, []byte, error) {
 	l.reads++
 	if l.onRead(l.reads); l.reads > 1000 {
-		return framing.Header{}, nil, &EndError{Reason: sessions.ClientGone}
+		return framing.Header{}, nil, &LinkError{Reason: sessions.ClientGone}
 	}
 	frame := bytes.Clone(l.frame)
 	h, err := framing.ParseHeader(frame)
@@ -228,7 +228,7 @@ func (l *slowClose) Close(sessions.CloseReason) {
 
 func (l *slowClose) ReadFrame() (framing.Header, []byte, error) {
 	<-l.closed
-	return framing.Header{}, nil, &EndError{Reason: sessions.ClientGone}
+	return framing.Header{}, nil, &LinkError{Reason: sessions.ClientGone}
 }
 
 // TestClose_HasALimitOfItsOwn: what the flush may take is not taken from it.
