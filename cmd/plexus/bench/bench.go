@@ -54,7 +54,7 @@ func Run(ctx context.Context, o Options, out, progress io.Writer) error {
 	defer func() { _ = os.RemoveAll(dir) }() // temporary; the system cleans up too
 	b := &run{options: o, dir: dir, progress: progress}
 	report, err := b.measure(ctx)
-	b.clearProgress()
+	b.say("") // clears the line
 	if err != nil {
 		return fmt.Errorf("bench: %w", err)
 	}
@@ -114,5 +114,3 @@ func (b *run) samples(n int) int { return max(n/max(b.options.Divide, 1), 10) }
 func (b *run) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(b.progress, "\r\x1b[K"+format, args...) // a progress line may be lost
 }
-
-func (b *run) clearProgress() { b.say("") }

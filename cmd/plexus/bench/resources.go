@@ -232,34 +232,28 @@ func (b *run) soakOnce(id uint64) error {
 		return err
 	}
 	defer func() { _ = w.Close() }()
-	switch rand.IntN(3) {
-	case 0:
+	kind := rand.IntN(3)
+	if kind == 0 {
 		_, err = firstResultOnce(w, id, 0)
 		return err
-	case 1:
-		request, err := w.ask(id, askSteady, false)
-		if err != nil {
-			return err
-		}
-		stop, err := w.pack(framing.Cancel, id, nil)
-		if err != nil {
-			return err
-		}
-		ping, err := w.pack(framing.Ping, id+1, nil)
-		if err != nil {
-			return err
-		}
-		for _, b := range [][]byte{request, stop, ping} {
-			if _, err := w.Write(b); err != nil {
-				return err
-			}
-		}
-		return w.await(framing.Ping, id+1)
 	}
 	request, err := w.ask(id, askSteady, false)
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(request) // and gone, in the middle of the answer
-	return err
+	if _, err := w.Write(request); err != nil || kind == 1 {
+		return err // kind 1 leaves in the middle of the answer
+	}
+	stop, err := w.pack(framing.Cancel, id, nil)
+	if err != nil {
+		return err
+	}
+	ping, err := w.pack(framing.Ping, id+1, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(append(stop, ping...)); err != nil {
+		return err
+	}
+	return w.await(framing.Ping, id+1)
 }

@@ -57,15 +57,16 @@ func (b *run) roundTrips(ctx context.Context, r *Report) error {
 
 func (b *run) roundTrip(ctx context.Context, websocket bool, payload int, load string) (RoundTrip, error) {
 	m := RoundTrip{Transport: "unix", Payload: payload, Load: load}
+	network, address := "unix", b.floor.Unix
 	if websocket {
-		m.Transport = "websocket"
+		m.Transport, network, address = "websocket", "tcp", b.floor.TCP
 	}
 	host, err := dialHost(b.host, websocket)
 	if err != nil {
 		return m, err
 	}
 	defer func() { _ = host.Close() }()
-	floor, err := b.dialFloor(websocket)
+	floor, err := net.Dial(network, address)
 	if err != nil {
 		return m, err
 	}
@@ -151,13 +152,6 @@ func timed(ctx context.Context, n int, f func() error, h *Histogram) ([]time.Dur
 		}
 	}
 	return samples, nil
-}
-
-func (b *run) dialFloor(websocket bool) (net.Conn, error) {
-	if websocket {
-		return net.Dial("tcp", b.floor.TCP)
-	}
-	return net.Dial("unix", b.floor.Unix)
 }
 
 // startLoad begins what else goes on; stop ends it.

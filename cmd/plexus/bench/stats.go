@@ -32,7 +32,13 @@ func figuresOf(samples []time.Duration) Figures {
 // medianOf takes the median of each percentile over repeats, so that one noisy
 // repeat decides nothing.
 func medianOf(repeats []Figures) Figures {
-	pick := func(of func(Figures) float64) float64 { return median(mapped(repeats, of)) }
+	pick := func(of func(Figures) float64) float64 {
+		values := make([]float64, len(repeats))
+		for i, r := range repeats {
+			values[i] = of(r)
+		}
+		return median(values)
+	}
 	f := Figures{
 		P50: pick(func(f Figures) float64 { return f.P50 }), P90: pick(func(f Figures) float64 { return f.P90 }),
 		P99: pick(func(f Figures) float64 { return f.P99 }), P999: pick(func(f Figures) float64 { return f.P999 }),
@@ -42,14 +48,6 @@ func medianOf(repeats []Figures) Figures {
 		f.N += r.N
 	}
 	return f
-}
-
-func mapped(repeats []Figures, of func(Figures) float64) []float64 {
-	out := make([]float64, len(repeats))
-	for i, r := range repeats {
-		out[i] = of(r)
-	}
-	return out
 }
 
 func median(values []float64) float64 {

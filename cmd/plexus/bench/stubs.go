@@ -35,7 +35,13 @@ func startStubs() (*stubs, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/search", s.search)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"status":"ok"}`)) })
-	mux.HandleFunc("POST /v1/chat/completions", s.hold)
+	mux.HandleFunc("POST /v1/chat/completions", func(_ http.ResponseWriter, r *http.Request) {
+		// It is never answered; the stub tells when the caller went.
+		_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice that the caller goes
+		s.held <- struct{}{}
+		<-r.Context().Done()
+		s.ended <- time.Now()
+	})
 	s.server = &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	s.serving.Go(func() {
 		if err := s.server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
@@ -48,14 +54,6 @@ func startStubs() (*stubs, error) {
 func (s *stubs) close() {
 	_ = s.server.Close()
 	s.serving.Wait()
-}
-
-// hold takes a model call and never answers; it tells when the caller went.
-func (s *stubs) hold(_ http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice that the caller goes
-	s.held <- struct{}{}
-	<-r.Context().Done()
-	s.ended <- time.Now()
 }
 
 // search answers ten results after the delay that the query's last word names.
