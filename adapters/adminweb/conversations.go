@@ -64,12 +64,15 @@ const (
 	conversationSize = 100 // messages
 )
 
-// conversations shows the list, or what a search has found. Main chat and reminders
+// conversationPages are the list of conversations and each of them.
+type conversationPages struct{ *Personal }
+
+// list shows the conversations, or what a search has found. Main chat and reminders
 // stand first, wherever they are among the others.
-func (s *Server) conversations(r *http.Request, l web.Layout) (response, error) {
-	ctx, query, host := r.Context(), r.URL.Query(), s.Personal.Conversations
+func (p conversationPages) list(r *http.Request, l web.Layout) (response, error) {
+	ctx, query, host := r.Context(), r.URL.Query(), p.Conversations
 	if asked := strings.TrimSpace(query.Get("q")); asked != "" {
-		return s.searchMessages(ctx, l, asked)
+		return p.search(ctx, l, asked)
 	}
 	from := int(max(parseInt(query.Get("from")), 0))
 	list, total, err := host.Conversations(ctx, from, listSize)
@@ -91,16 +94,16 @@ func (s *Server) conversations(r *http.Request, l web.Layout) (response, error) 
 			v.Pinned = append(v.Pinned, conversationRow(c))
 		}
 	}
-	on, fixed := s.Personal.Topics.Recording()
+	on, fixed := p.Topics.Recording()
 	if v.Recording = on; fixed {
-		v.FixedBy = text.Printable(s.Personal.RecordingFixedBy)
+		v.FixedBy = text.Printable(p.RecordingFixedBy)
 	}
 	return show(web.ConversationsPage(l, v))
 }
 
-// searchMessages shows the messages that have all words of asked.
-func (s *Server) searchMessages(ctx context.Context, l web.Layout, asked string) (response, error) {
-	found, err := s.Personal.Conversations.SearchMessages(ctx, asked, listSize)
+// search shows the messages that have all words of asked.
+func (p conversationPages) search(ctx context.Context, l web.Layout, asked string) (response, error) {
+	found, err := p.Conversations.SearchMessages(ctx, asked, listSize)
 	if err != nil {
 		return response{}, err
 	}
@@ -151,14 +154,14 @@ func inputOf(in nova.Input) web.Input {
 	return web.TextInput
 }
 
-// conversation shows one: its newest messages, or those before one of them.
-func (s *Server) conversation(r *http.Request, l web.Layout) (response, error) {
-	return s.conversationWith(r, l, "", "")
+// view shows one: its newest messages, or those before one of them.
+func (p conversationPages) view(r *http.Request, l web.Layout) (response, error) {
+	return p.viewWith(r, l, "", "")
 }
 
-// conversationWith shows it with what was typed and why that was not taken.
-func (s *Server) conversationWith(r *http.Request, l web.Layout, draft, fault string) (response, error) {
-	ctx, id, host := r.Context(), r.PathValue("id"), s.Personal.Conversations
+// viewWith shows it with what was typed and why that was not taken.
+func (p conversationPages) viewWith(r *http.Request, l web.Layout, draft, fault string) (response, error) {
+	ctx, id, host := r.Context(), r.PathValue("id"), p.Conversations
 	c, about, err := host.Conversation(ctx, id)
 	if err != nil {
 		return response{}, err
@@ -204,75 +207,69 @@ func messageRow(m conversations.Message) web.Message {
 }
 
 // sendText submits what was typed without script. What is refused stays in the form.
-func (s *Server) sendText(r *http.Request) (response, error) {
+func (p conversationPages) sendText(r *http.Request) (response, error) {
 	id, typed := r.PathValue("id"), formText(r, "text")
 	err := error(workbench.InvalidRequest)
 	if strings.TrimSpace(typed) != "" && jsonform.UnitCount(typed) <= nova.MaxInputUnits {
-		err = s.Personal.Conversations.SubmitText(r.Context(), id, typed)
+		err = p.Conversations.SubmitText(r.Context(), id, typed)
 	}
-	if sentence, refused := refusalText(s.Words, err); refused && !errors.Is(err, workbench.ConversationNotFound) {
+	if isRefusal(err) && !errors.Is(err, workbench.ConversationNotFound) {
 		return correct(web.ConversationsPlace, func(r *http.Request, l web.Layout) (response, error) {
-			return s.conversationWith(r, l, typed, sentence)
+			return p.viewWith(r, l, typed, refusalText(l.T, err))
 		}), nil
 	}
 	return redirect(web.ConversationPath(id) + "#end"), asUnknown(err)
 }
 
-func (s *Server) newChat(r *http.Request) (response, error) {
-	id, err := s.Personal.Conversations.CreateChat(r.Context(), conversations.NewTitle(r.PostForm.Get("title")))
+func (p conversationPages) newChat(r *http.Request) (response, error) {
+	id, err := p.Conversations.CreateChat(r.Context(), conversations.NewTitle(r.PostForm.Get("title")))
 	return redirect(web.ConversationPath(id)), err
 }
 
-func (s *Server) setRecording(r *http.Request) (response, error) {
+func (p conversationPages) setRecording(r *http.Request) (response, error) {
 	on, done := r.PostForm.Get("on") == "true", "not-recording"
 	if on {
 		done = "recording"
 	}
-	return redirect("conversations?done=" + done), s.Personal.Topics.SetRecording(r.Context(), on)
+	return redirect("conversations?done=" + done), p.Topics.SetRecording(r.Context(), on)
 }
 
-func (s *Server) confirmClear(r *http.Request, l web.Layout) (response, error) {
-	return s.confirmForConversation(r, l, "/clear", s.Words.ClearTitle, s.Words.ClearLead, s.Words.ClearButton)
-}
-
-func (s *Server) confirmDelete(r *http.Request, l web.Layout) (response, error) {
-	return s.confirmForConversation(r, l, "/delete", s.Words.DeleteTitle, s.Words.DeleteLead, s.Words.DeleteButton)
-}
-
-// confirmForConversation asks before something that a conversation does not survive
-// whole. The permanent ones cannot be deleted.
-func (s *Server) confirmForConversation(r *http.Request, l web.Layout, verb, title, lead, button string) (response, error) {
-	c, _, err := s.Personal.Conversations.Conversation(r.Context(), r.PathValue("id"))
+// confirm asks before a conversation is cleared or deleted. The permanent ones
+// cannot be deleted.
+func (p conversationPages) confirm(r *http.Request, l web.Layout) (response, error) {
+	c, _, err := p.Conversations.Conversation(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return response{}, err
 	}
-	if verb == "/delete" && c.Permanent() {
-		return response{}, errNotHere
+	path, name := web.ConversationPath(c.ID), l.Heading(conversationRow(c))
+	v := web.Confirm{Title: fmt.Sprintf(l.T.ClearTitle, name), Lead: l.T.ClearLead, Button: l.T.ClearButton, Action: path + "/clear", Back: web.Place(path)}
+	if r.PathValue("verb") == "delete" {
+		if c.Permanent() {
+			return response{}, errNotHere
+		}
+		v.Title, v.Lead, v.Button, v.Action = fmt.Sprintf(l.T.DeleteTitle, name), l.T.DeleteLead, l.T.DeleteButton, path+"/delete"
 	}
-	return show(web.ConfirmPage(l, web.Confirm{
-		Title: fmt.Sprintf(title, l.Heading(conversationRow(c))), Lead: lead, Button: button,
-		Action: web.ConversationPath(c.ID) + verb, Back: web.Place(web.ConversationPath(c.ID)),
-	}))
+	return show(web.ConfirmPage(l, v))
 }
 
-func (s *Server) confirmDeleteTopics(_ *http.Request, l web.Layout) (response, error) {
+// remove clears a conversation or deletes it.
+func (p conversationPages) remove(r *http.Request) (response, error) {
+	id := r.PathValue("id")
+	if r.PathValue("verb") == "delete" {
+		return redirect("conversations?done=deleted"), asUnknown(p.Conversations.Delete(r.Context(), id))
+	}
+	return redirect(web.ConversationPath(id) + "?done=cleared"), asUnknown(p.Conversations.Clear(r.Context(), id))
+}
+
+func (p conversationPages) confirmDeleteTopics(_ *http.Request, l web.Layout) (response, error) {
 	return show(web.ConfirmPage(l, web.Confirm{
-		Title: s.Words.DropTopicsTitle, Lead: s.Words.DropTopicsLead, Button: s.Words.DropTopicsButton,
+		Title: l.T.DropTopicsTitle, Lead: l.T.DropTopicsLead, Button: l.T.DropTopicsButton,
 		Action: "topics/delete", Back: web.ConversationsPlace,
 	}))
 }
 
-func (s *Server) clear(r *http.Request) (response, error) {
-	id := r.PathValue("id")
-	return redirect(web.ConversationPath(id) + "?done=cleared"), asUnknown(s.Personal.Conversations.Clear(r.Context(), id))
-}
-
-func (s *Server) delete(r *http.Request) (response, error) {
-	return redirect("conversations?done=deleted"), asUnknown(s.Personal.Conversations.Delete(r.Context(), r.PathValue("id")))
-}
-
-func (s *Server) deleteTopics(r *http.Request) (response, error) {
-	_, err := s.Personal.Topics.DeleteTopics(r.Context())
+func (p conversationPages) deleteTopics(r *http.Request) (response, error) {
+	_, err := p.Topics.DeleteTopics(r.Context())
 	return redirect("conversations?done=topics-deleted"), err
 }
 

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-chi/chi/v5"
 
@@ -24,44 +25,39 @@ const (
 	scheme  = "Bearer "
 )
 
+// guard is what keeps everybody out but the owner.
+type guard struct {
+	*Config
+	*sessions
+	hosts *atomic.Pointer[httpguard.HostRule]
+}
+
 // defences in the order in which a request meets them. Each is there for an attack
 // that the others let through; attack_test.go shows it. They stand before the
 // router, so that they judge what has no route too.
 func (s *Server) defences() chi.Middlewares {
+	g := &guard{&s.Config, s.sessions(), &s.hosts}
 	return chi.Middlewares{
-		s.recoverPanics,
-		s.checkHost,
-		s.refuseProxies,
-		s.checkPeer,
-		s.checkOrigin,
-		s.checkCrossOrigin,
+		g.recoverPanics,
+		g.checkHost,
+		g.refuseProxies,
+		g.checkPeer,
+		g.checkOrigin,
+		g.checkCrossOrigin,
 		setHeaders,
-		s.checkToken,
-		s.checkSession,
+		g.checkToken,
+		g.checkSession,
 	}
 }
 
 // refuse answers all refusals alike; the owner's list and the log say which it was.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, cause admission.Cause) {
-	s.Extensions.Refuse(cause, strings.Join(r.Header["Origin"], " "))
+func (g *guard) refuse(w http.ResponseWriter, r *http.Request, cause admission.Cause) {
+	g.Extensions.Refuse(cause, strings.Join(r.Header["Origin"], " "))
 	writeText(w, http.StatusForbidden, "forbidden\n")
 }
 
-// limitRequests bounds the requests under way.
-func (s *Server) limitRequests(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case s.slots <- struct{}{}:
-			defer func() { <-s.slots }()
-			next.ServeHTTP(w, r)
-		default:
-			writeText(w, http.StatusServiceUnavailable, "busy\n")
-		}
-	})
-}
-
 // recoverPanics keeps a fault of one page from ending the process's other work.
-func (s *Server) recoverPanics(next http.Handler) http.Handler {
+func (g *guard) recoverPanics(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			caught := recover()
@@ -71,7 +67,7 @@ func (s *Server) recoverPanics(next http.Handler) http.Handler {
 				}
 				return
 			}
-			s.Log.Error("the owner's page panicked", "method", r.Method, "panic", recovery.Describe(caught), "stack", string(debug.Stack()))
+			g.Log.Error("the owner's page panicked", "method", r.Method, "panic", recovery.Describe(caught), "stack", string(debug.Stack()))
 			writeText(w, http.StatusInternalServerError, "internal error\n")
 		}()
 		next.ServeHTTP(w, r)
@@ -80,10 +76,10 @@ func (s *Server) recoverPanics(next http.Handler) http.Handler {
 
 // checkHost lets nobody in who calls this machine by a name that a stranger's DNS
 // can point at it.
-func (s *Server) checkHost(next http.Handler) http.Handler {
+func (g *guard) checkHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.hosts.Load().AllowsExactly(r.Host) {
-			s.refuse(w, r, admission.WrongHost)
+		if !g.hosts.Load().AllowsExactly(r.Host) {
+			g.refuse(w, r, admission.WrongHost)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -91,10 +87,10 @@ func (s *Server) checkHost(next http.Handler) http.Handler {
 }
 
 // refuseProxies: what comes through a proxy comes from another machine.
-func (s *Server) refuseProxies(next http.Handler) http.Handler {
+func (g *guard) refuseProxies(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if httpguard.Proxied(r.Header) {
-			s.refuse(w, r, admission.Proxied)
+			g.refuse(w, r, admission.Proxied)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -120,8 +116,8 @@ func withPeer(ctx context.Context, conn net.Conn) context.Context {
 // whose a connection is. One of them may have had this port while the host was
 // stopped, and with it the cookie of a page that was left open. Not being able to
 // tell is a no.
-func (s *Server) checkPeer(next http.Handler) http.Handler {
-	if s.PeerIsOurs == nil {
+func (g *guard) checkPeer(next http.Handler) http.Handler {
+	if g.PeerIsOurs == nil {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -129,14 +125,14 @@ func (s *Server) checkPeer(next http.Handler) http.Handler {
 		if ok {
 			p.once.Do(func() {
 				var err error
-				if p.ours, err = s.PeerIsOurs(p.conn); err != nil {
+				if p.ours, err = g.PeerIsOurs(p.conn); err != nil {
 					p.ours = false
-					s.Log.Debug("the account of a connection could not be found out", "error", err)
+					g.Log.Debug("the account of a connection could not be found out", "error", err)
 				}
 			})
 		}
 		if !ok || !p.ours {
-			s.refuse(w, r, admission.ForeignUser)
+			g.refuse(w, r, admission.ForeignUser)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -148,11 +144,11 @@ func (s *Server) checkPeer(next http.Handler) http.Handler {
 // names. It comes after checkHost, so that r.Host is one of ours. The API is for
 // commands, so nothing of a browser's may be on a request for it; an extension may
 // set Authorization, but not take these away.
-func (s *Server) checkOrigin(next http.Handler) http.Handler {
+func (g *guard) checkOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		byBrowser := len(r.Header["Origin"]) > 0 || len(r.Header["Cookie"]) > 0 || hasFetchMetadata(r)
-		if !sameOrigin(r) || s.forAPI(r) && byBrowser {
-			s.refuse(w, r, admission.WebOrigin)
+		if !sameOrigin(r) || g.forAPI(r) && byBrowser {
+			g.refuse(w, r, admission.WebOrigin)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -187,9 +183,9 @@ func hasFetchMetadata(r *http.Request) bool {
 
 // checkCrossOrigin refuses changes that another page started, whatever checkOrigin
 // thinks of navigations.
-func (s *Server) checkCrossOrigin(next http.Handler) http.Handler {
+func (g *guard) checkCrossOrigin(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
-	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, admission.WebOrigin) }))
+	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.refuse(w, r, admission.WebOrigin) }))
 	return protection.Handler(next)
 }
 
@@ -211,34 +207,26 @@ func setHeaders(next http.Handler) http.Handler {
 }
 
 // forAPI reports whether a request is for the API that there is.
-func (s *Server) forAPI(r *http.Request) bool {
-	return s.API != nil && strings.HasPrefix(r.URL.Path, apiRoot)
+func (g *guard) forAPI(r *http.Request) bool {
+	return g.API != nil && strings.HasPrefix(r.URL.Path, apiRoot)
 }
 
 // checkToken lets nobody to the API without the master token. What was wrong with
 // a request, the answer does not say. It compares hashes, which takes the same time
 // whatever was brought.
-func (s *Server) checkToken(next http.Handler) http.Handler {
+func (g *guard) checkToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.forAPI(r) {
+		if g.forAPI(r) {
 			values := r.Header["Authorization"]
 			token, ok := strings.CutPrefix(strings.Join(values, ""), scheme)
-			if len(values) != 1 || !ok || !secret.New(token).Hash().Equal(s.Master) {
-				s.Extensions.Refuse(admission.NoMaster, "")
+			if len(values) != 1 || !ok || !secret.New(token).Hash().Equal(g.Master) {
+				g.Extensions.Refuse(admission.NoMaster, "")
 				w.WriteHeader(http.StatusUnauthorized)
 				return
 			}
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// commands hands requests for the API on. It may have a router of its own, which
-// must not go on where this one is.
-func (s *Server) commands() http.Handler {
-	return http.StripPrefix(strings.TrimSuffix(apiRoot, "/"), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.API.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, nil)))
-	}))
 }
 
 type sessionKey struct{}
@@ -251,21 +239,21 @@ func sessionOf(r *http.Request) ports.PageSession {
 
 // checkSession shows pages of a session to its browser alone. Everybody else
 // learns how to sign in, and not whether there is such a session.
-func (s *Server) checkSession(next http.Handler) http.Handler {
+func (g *guard) checkSession(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		prefix, ok := ofSession(r.URL.Path)
 		if !ok {
 			next.ServeHTTP(w, r)
 			return
 		}
-		found, err := s.findSession(r, prefix)
+		found, err := g.find(r, prefix)
 		switch {
 		case err == nil:
 			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), sessionKey{}, found)))
 		case errors.Is(err, ports.ErrPageSessionUnknown):
-			s.render(w, r, http.StatusUnauthorized, web.SignInPage(web.SignIn{T: s.Words, Problem: s.Words.SignInEnded}))
+			g.render(w, r, http.StatusUnauthorized, web.SignInPage(web.SignIn{T: g.words, Problem: g.words.SignInEnded}))
 		default:
-			s.fail(w, r, err)
+			g.fail(w, r, err)
 		}
 	})
 }

@@ -38,33 +38,36 @@ type Phones interface {
 	SetNoPhone(ctx context.Context, on bool) error
 }
 
-func (s *Server) devices(r *http.Request, l web.Layout) (response, error) {
-	list, err := s.Phones.Devices(r.Context())
+// devicePages are the paired phones.
+type devicePages struct{ phones Phones }
+
+func (p devicePages) list(r *http.Request, l web.Layout) (response, error) {
+	list, err := p.phones.Devices(r.Context())
 	if err != nil {
 		return response{}, err
 	}
-	v := web.Devices{Paused: s.Phones.NoPhone()}
+	v := web.Devices{Paused: p.phones.NoPhone()}
 	for _, d := range list {
 		v.Devices = append(v.Devices, web.Device{
 			ID: d.ID.String(), Name: text.Printable(d.Name), Created: d.CreatedAt, LastSeen: d.LastSeenAt, Connected: d.Connected,
 		})
 	}
-	for _, h := range s.Phones.AcceptedHosts() {
+	for _, h := range p.phones.AcceptedHosts() {
 		v.Hosts = append(v.Hosts, web.AcceptedHost{Host: h.Server.Authority(), Fixed: h.Public})
 	}
 	return show(web.DevicesPage(l, v))
 }
 
 // confirmRevoke asks first: a revoked phone has to be paired anew.
-func (s *Server) confirmRevoke(r *http.Request, l web.Layout) (response, error) {
-	list, err := s.Phones.Devices(r.Context())
+func (p devicePages) confirmRevoke(r *http.Request, l web.Layout) (response, error) {
+	list, err := p.phones.Devices(r.Context())
 	if err != nil {
 		return response{}, err
 	}
 	for _, d := range list {
 		if id := d.ID.String(); id == r.PathValue("id") {
 			return show(web.ConfirmPage(l, web.Confirm{
-				Title: fmt.Sprintf(s.Words.RevokeTitle, text.Printable(d.Name)), Lead: s.Words.RevokeLead, Button: s.Words.RevokeButton,
+				Title: fmt.Sprintf(l.T.RevokeTitle, text.Printable(d.Name)), Lead: l.T.RevokeLead, Button: l.T.RevokeButton,
 				Action: "devices/" + id + "/revoke", Back: web.DevicesPlace,
 			}))
 		}
@@ -72,24 +75,25 @@ func (s *Server) confirmRevoke(r *http.Request, l web.Layout) (response, error) 
 	return response{}, errNotHere
 }
 
-func (s *Server) revoke(r *http.Request) (response, error) {
+func (p devicePages) revoke(r *http.Request) (response, error) {
 	id, err := pairing.ParseDeviceID(r.PathValue("id"))
 	if err != nil {
 		return response{}, errNotHere
 	}
-	return redirect("devices?done=revoked"), s.Phones.Revoke(r.Context(), id)
+	return redirect("devices?done=revoked"), p.phones.Revoke(r.Context(), id)
 }
 
-func (s *Server) removeHost(r *http.Request) (response, error) {
-	return redirect("devices?done=host-removed"), s.Phones.RemoveAcceptedHost(r.Context(), r.PostForm.Get("host"))
+func (p devicePages) removeHost(r *http.Request) (response, error) {
+	return redirect("devices?done=host-removed"), p.phones.RemoveAcceptedHost(r.Context(), r.PostForm.Get("host"))
 }
 
-func (s *Server) pausePhones(r *http.Request) (response, error) {
-	return redirectBack(r, "paused"), s.Phones.SetNoPhone(r.Context(), true)
-}
-
-func (s *Server) resumePhones(r *http.Request) (response, error) {
-	return redirectBack(r, "resumed"), s.Phones.SetNoPhone(r.Context(), false)
+// setPause turns all phones away, or lets them in again.
+func (p devicePages) setPause(r *http.Request) (response, error) {
+	pause, done := r.PathValue("verb") == "pause", "resumed"
+	if pause {
+		done = "paused"
+	}
+	return redirectBack(r, done), p.phones.SetNoPhone(r.Context(), pause)
 }
 
 // redirectBack leads to the page whose form was used.

@@ -28,12 +28,20 @@ const (
 	streamPause = 150 * time.Millisecond
 )
 
-// events tells a page when to fetch itself again. It says nothing else, so what
+// events keep an open page up to date, as long as its session lasts.
+type events struct {
+	*sessions
+	streams chan struct{}   // one per event stream
+	stop    <-chan struct{} // closed when the server stops
+	socket  Desktop
+}
+
+// stream tells a page when to fetch itself again. It says nothing else, so what
 // a page shows is made in one place alone. It ends with its session.
-func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+func (e *events) stream(w http.ResponseWriter, r *http.Request) {
 	select {
-	case s.streams <- struct{}{}:
-		defer func() { <-s.streams }()
+	case e.streams <- struct{}{}:
+		defer func() { <-e.streams }()
 	default:
 		writeText(w, http.StatusServiceUnavailable, "busy\n")
 		return
@@ -41,49 +49,49 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	control := http.NewResponseController(w)
 	prefix := prefixOf(r)
-	next := s.changes.Wait()
+	next := e.changes.Wait()
 	for event := ": here\n\n"; ; {
-		if _, err := s.findSession(r, prefix); err != nil {
+		if _, err := e.find(r, prefix); err != nil {
 			if !errors.Is(err, ports.ErrPageSessionUnknown) && r.Context().Err() == nil {
-				s.Log.Error("a page's stream ended", "error", err)
+				e.log.Error("a page's stream ended", "error", err)
 			}
 			return
 		}
 		if writeEvent(w, control, event) != nil {
 			return // the browser has left
 		}
-		changed, ok := s.await(r, next)
+		changed, ok := e.await(r, next)
 		if !ok {
 			return
 		}
 		if event = ": here\n\n"; changed {
-			event, next = "data: changed\n\n", s.changes.Wait()
+			event, next = "data: changed\n\n", e.changes.Wait()
 		}
 	}
 }
 
 // desktop hands an upgrade on, with a way to learn that its session has ended.
-func (s *Server) desktop(w http.ResponseWriter, r *http.Request) {
+func (e *events) desktop(w http.ResponseWriter, r *http.Request) {
 	prefix := prefixOf(r)
-	s.Desktop.Serve(w, r, func(ctx context.Context) bool { return s.over(r.WithContext(ctx), prefix) })
+	e.socket.Serve(w, r, func(ctx context.Context) bool { return e.sessionOver(r.WithContext(ctx), prefix) })
 }
 
-// over waits until the session of r is gone. A session that cannot be looked up
+// sessionOver waits until the session of r is gone. A session that cannot be looked up
 // counts as gone: the page connects again.
-func (s *Server) over(r *http.Request, prefix string) bool {
+func (e *events) sessionOver(r *http.Request, prefix string) bool {
 	for {
-		next := s.changes.Wait()
-		_, err := s.findSession(r, prefix)
+		next := e.changes.Wait()
+		_, err := e.find(r, prefix)
 		switch {
 		case r.Context().Err() != nil:
 			return false
 		case err != nil && !errors.Is(err, ports.ErrPageSessionUnknown):
-			s.Log.Error("the session of a page's socket could not be looked up", "error", err)
+			e.log.Error("the session of a page's socket could not be looked up", "error", err)
 		}
 		if err != nil {
 			return true
 		}
-		if _, ok := s.await(r, next); !ok {
+		if _, ok := e.await(r, next); !ok {
 			return false
 		}
 	}
@@ -102,7 +110,7 @@ func writeEvent(w io.Writer, control *http.ResponseController, event string) err
 }
 
 // await waits for a change or the next beat; ok is false when the stream has to end.
-func (s *Server) await(r *http.Request, next <-chan struct{}) (changed, ok bool) {
+func (e *events) await(r *http.Request, next <-chan struct{}) (changed, ok bool) {
 	timer := time.NewTimer(streamBeat)
 	defer timer.Stop()
 	for {
@@ -114,7 +122,7 @@ func (s *Server) await(r *http.Request, next <-chan struct{}) (changed, ok bool)
 			return changed, true
 		case <-r.Context().Done():
 			return false, false
-		case <-s.stop:
+		case <-e.stop:
 			return false, false
 		}
 	}

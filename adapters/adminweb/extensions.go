@@ -24,8 +24,11 @@ type Extensions interface {
 	Refuse(cause admission.Cause, peer string)
 }
 
-func (s *Server) extensions(r *http.Request, l web.Layout) (response, error) {
-	list, err := s.Extensions.Extensions(r.Context())
+// extensionPages are the extensions, and everybody who was refused.
+type extensionPages struct{ extensions Extensions }
+
+func (p extensionPages) list(r *http.Request, l web.Layout) (response, error) {
+	list, err := p.extensions.Extensions(r.Context())
 	if err != nil {
 		return response{}, err
 	}
@@ -49,28 +52,25 @@ func extensionRows(list []admission.Extension) []web.Extension {
 	return rows
 }
 
-func (s *Server) allowExtension(r *http.Request) (response, error) {
+// decide allows, removes or forgets one.
+func (p extensionPages) decide(r *http.Request) (response, error) {
 	id, err := parseID(r)
-	if err == nil {
-		_, err = s.Extensions.AllowExtension(r.Context(), id)
+	if err != nil {
+		return response{}, err
 	}
-	return redirectBack(r, "allowed"), err
-}
-
-func (s *Server) removeExtension(r *http.Request) (response, error) {
-	id, err := parseID(r)
-	if err == nil {
-		_, err = s.Extensions.RemoveExtension(r.Context(), id)
+	var done string
+	switch r.PathValue("verb") {
+	case "allow":
+		done = "allowed"
+		_, err = p.extensions.AllowExtension(r.Context(), id)
+	case "remove":
+		done = "removed"
+		_, err = p.extensions.RemoveExtension(r.Context(), id)
+	case "forget":
+		done = "forgotten"
+		err = p.extensions.ForgetExtension(r.Context(), id)
 	}
-	return redirectBack(r, "removed"), err
-}
-
-func (s *Server) forgetExtension(r *http.Request) (response, error) {
-	id, err := parseID(r)
-	if err == nil {
-		err = s.Extensions.ForgetExtension(r.Context(), id)
-	}
-	return redirectBack(r, "forgotten"), err
+	return redirectBack(r, done), err
 }
 
 // parseID reads the number in a path; what is none names nothing.
@@ -82,13 +82,13 @@ func parseID(r *http.Request) (int64, error) {
 	return id, nil
 }
 
-func (s *Server) refused(_ *http.Request, l web.Layout) (response, error) {
-	return show(web.RefusedPage(l, web.Refusals{Refusals: s.refusalRows()}))
+func (p extensionPages) refused(_ *http.Request, l web.Layout) (response, error) {
+	return show(web.RefusedPage(l, web.Refusals{Refusals: refusalRows(p.extensions.Refusals())}))
 }
 
-func (s *Server) refusalRows() []web.Refusal {
+func refusalRows(list []browsers.Refusal) []web.Refusal {
 	var rows []web.Refusal
-	for _, r := range s.Extensions.Refusals() {
+	for _, r := range list {
 		rows = append(rows, web.Refusal{
 			Cause: string(r.Cause), Peer: text.Printable(r.Peer), Advice: r.Cause.Advice(), Count: r.Count, First: r.First, Last: r.Last,
 		})

@@ -49,30 +49,25 @@ func listOf(r *http.Request) (web.List, workbench.ItemKind, error) {
 	return list, kind, nil
 }
 
-func (s *Server) todos(r *http.Request, l web.Layout) (response, error) {
-	return s.listWith(r, l, web.Lists{List: web.Todos})
-}
+// listPages are the owner's lists and what the owner tells of themselves.
+type listPages struct{ lists Lists }
 
-func (s *Server) ideas(r *http.Request, l web.Layout) (response, error) {
-	return s.listWith(r, l, web.Lists{List: web.Ideas})
-}
-
-func (s *Server) list(r *http.Request, l web.Layout) (response, error) {
-	list := web.List(r.PathValue("list"))
+func (p listPages) view(r *http.Request, l web.Layout) (response, error) {
+	list := web.List(cmp.Or(r.PathValue("list"), string(web.Todos)))
 	if list == web.AboutMe {
-		return s.aboutWith(r, l, "")
+		return p.aboutWith(r, l, nil)
 	}
-	return s.listWith(r, l, web.Lists{List: list})
+	return p.viewWith(r, l, web.Lists{List: list})
 }
 
-// listWith fills one list, and what was typed and why it was not taken stays. What
+// viewWith fills one list, and what was typed and why it was not taken stays. What
 // is due first stands on top, and of what is done with the latest.
-func (s *Server) listWith(r *http.Request, l web.Layout, v web.Lists) (response, error) {
+func (p listPages) viewWith(r *http.Request, l web.Layout, v web.Lists) (response, error) {
 	kind, ok := kinds[v.List]
 	if !ok {
 		return response{}, errNotHere
 	}
-	items, _, err := s.Personal.Lists.Lists(r.Context())
+	items, _, err := p.lists.Lists(r.Context())
 	if err != nil {
 		return response{}, err
 	}
@@ -125,32 +120,32 @@ func goalsOf(items []life.Item) (titles map[string]string, done, total map[strin
 	return titles, done, total
 }
 
-func (s *Server) addItem(r *http.Request) (response, error) {
+func (p listPages) addItem(r *http.Request) (response, error) {
 	list, kind, err := listOf(r)
 	if err != nil {
 		return response{}, err
 	}
 	title := strings.TrimSpace(r.PostForm.Get("title"))
 	if fits(title, 1, web.MaxItemTitle) {
-		err = s.mutate(r, life.CreateItem{Kind: kind, Title: title})
+		err = p.mutate(r, life.CreateItem{Kind: kind, Title: title})
 	} else {
 		err = workbench.InvalidRequest
 	}
-	return s.redirectToList(list, "added", title, err)
+	return p.redirect(list, "added", title, err)
 }
 
-// redirectToList leads to a list that was changed. When err is a refusal, the list
+// redirect leads to a list that was changed. When err is a refusal, the list
 // is shown instead, with what was typed and why it was not taken.
-func (s *Server) redirectToList(list web.List, done, typed string, err error) (response, error) {
-	if sentence, refused := refusalText(s.Words, err); refused {
+func (p listPages) redirect(list web.List, done, typed string, err error) (response, error) {
+	if isRefusal(err) {
 		return correct(web.ListsPlace, func(r *http.Request, l web.Layout) (response, error) {
-			return s.listWith(r, l, web.Lists{List: list, Typed: typed, Fault: sentence})
+			return p.viewWith(r, l, web.Lists{List: list, Typed: typed, Fault: refusalText(l.T, err)})
 		}), nil
 	}
 	return redirect("lists/" + string(list) + "?done=" + done), err
 }
 
-func (s *Server) setStatus(r *http.Request) (response, error) {
+func (p listPages) setStatus(r *http.Request) (response, error) {
 	list, kind, err := listOf(r)
 	if err != nil {
 		return response{}, err
@@ -160,29 +155,31 @@ func (s *Server) setStatus(r *http.Request) (response, error) {
 	if !known {
 		return response{}, errNotHere
 	}
-	err = s.mutate(r, life.UpdateItem{Kind: kind, ID: r.PathValue("id"), Expected: formVersion(r), Status: status})
-	return s.redirectToList(list, done, "", err)
+	err = p.mutate(r, life.UpdateItem{Kind: kind, ID: r.PathValue("id"), Expected: formVersion(r), Status: status})
+	return p.redirect(list, done, "", err)
 }
 
-func (s *Server) convertIdea(r *http.Request) (response, error) {
+func (p listPages) convertIdea(r *http.Request) (response, error) {
 	target := workbench.ItemKind(r.PostForm.Get("target"))
 	if target != workbench.Todo && target != workbench.Goal {
 		return response{}, errNotHere
 	}
-	err := s.mutate(r, life.ConvertIdea{ID: r.PathValue("id"), Target: target, Expected: formVersion(r)})
-	return s.redirectToList(web.Ideas, "made-"+string(target), "", err)
+	err := p.mutate(r, life.ConvertIdea{ID: r.PathValue("id"), Target: target, Expected: formVersion(r)})
+	return p.redirect(web.Ideas, "made-"+string(target), "", err)
 }
 
 // item shows the form of one entry.
-func (s *Server) item(r *http.Request, l web.Layout) (response, error) { return s.itemWith(r, l, "") }
+func (p listPages) item(r *http.Request, l web.Layout) (response, error) {
+	return p.itemWith(r, l, nil)
+}
 
-// itemWith shows it as it is now, and says why a change was not made.
-func (s *Server) itemWith(r *http.Request, l web.Layout, fault string) (response, error) {
+// itemWith shows it as it is now; refusal is why a change was not made.
+func (p listPages) itemWith(r *http.Request, l web.Layout, refusal error) (response, error) {
 	list, kind, err := listOf(r)
 	if err != nil {
 		return response{}, err
 	}
-	items, _, err := s.Personal.Lists.Lists(r.Context())
+	items, _, err := p.lists.Lists(r.Context())
 	if err != nil {
 		return response{}, err
 	}
@@ -191,7 +188,7 @@ func (s *Server) itemWith(r *http.Request, l web.Layout, fault string) (response
 		return response{}, errNotHere
 	}
 	i := items[at]
-	v := web.Edit{List: list, Name: text.Printable(i.Title), Fault: fault, Goal: i.GoalID, Item: web.Item{
+	v := web.Edit{List: list, Name: text.Printable(i.Title), Fault: refusalText(l.T, refusal), Goal: i.GoalID, Item: web.Item{
 		ID: i.ID, Version: i.Version, Title: i.Title, Note: i.Note, Status: i.Status, Due: i.Due, Criteria: i.Criteria,
 	}}
 	for _, g := range items {
@@ -202,21 +199,21 @@ func (s *Server) itemWith(r *http.Request, l web.Layout, fault string) (response
 	return show(web.EditPage(l, v))
 }
 
-func (s *Server) saveItem(r *http.Request) (response, error) {
+func (p listPages) saveItem(r *http.Request) (response, error) {
 	list, kind, err := listOf(r)
 	if err != nil {
 		return response{}, err
 	}
 	op, err := parseUpdate(r, kind)
 	if err == nil {
-		err = s.mutate(r, op)
+		err = p.mutate(r, op)
 	}
-	if sentence, refused := refusalText(s.Words, err); refused && !errors.Is(err, workbench.ItemNotFound) {
+	if isRefusal(err) && !errors.Is(err, workbench.ItemNotFound) {
 		return correct(web.ListsPlace, func(r *http.Request, l web.Layout) (response, error) {
-			return s.itemWith(r, l, sentence)
+			return p.itemWith(r, l, err)
 		}), nil
 	}
-	return s.redirectToList(list, "saved", "", err)
+	return p.redirect(list, "saved", "", err)
 }
 
 // parseUpdate reads the form of an entry.
@@ -248,32 +245,32 @@ func parseUpdate(r *http.Request, kind workbench.ItemKind) (life.UpdateItem, err
 	return op, nil
 }
 
-// aboutWith shows the profile as it is now, and says why it was not changed.
-func (s *Server) aboutWith(r *http.Request, l web.Layout, fault string) (response, error) {
-	_, profile, err := s.Personal.Lists.Lists(r.Context())
+// aboutWith shows the profile as it is now; refusal is why it was not changed.
+func (p listPages) aboutWith(r *http.Request, l web.Layout, refusal error) (response, error) {
+	_, profile, err := p.lists.Lists(r.Context())
 	if err != nil {
 		return response{}, err
 	}
-	return show(web.AboutPage(l, web.About{Text: profile.About, Version: profile.Version, Fault: fault}))
+	return show(web.AboutPage(l, web.About{Text: profile.About, Version: profile.Version, Fault: refusalText(l.T, refusal)}))
 }
 
-func (s *Server) setAbout(r *http.Request) (response, error) {
+func (p listPages) setAbout(r *http.Request) (response, error) {
 	about := formText(r, "about")
 	err := error(workbench.InvalidRequest)
 	if fits(about, 0, life.MaxProfile) {
-		err = s.mutate(r, life.SetProfile{About: about, Expected: formVersion(r)})
+		err = p.mutate(r, life.SetProfile{About: about, Expected: formVersion(r)})
 	}
-	if sentence, refused := refusalText(s.Words, err); refused {
+	if isRefusal(err) {
 		return correct(web.ListsPlace, func(r *http.Request, l web.Layout) (response, error) {
-			return s.aboutWith(r, l, sentence)
+			return p.aboutWith(r, l, err)
 		}), nil
 	}
 	return redirect("lists/about?done=saved"), err
 }
 
 // mutate does op under a request id of its own: a form is sent once.
-func (s *Server) mutate(r *http.Request, op life.Op) error {
-	_, err := s.Personal.Lists.MutateLife(r.Context(), rand.Text(), op)
+func (p listPages) mutate(r *http.Request, op life.Op) error {
+	_, err := p.lists.MutateLife(r.Context(), rand.Text(), op)
 	return err
 }
 

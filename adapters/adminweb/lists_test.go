@@ -237,7 +237,7 @@ func TestRefusalsAreToldOrShown(t *testing.T) {
 	if code, _ := o.post(t, "conversations/chat:9", url.Values{"text": {"Hello"}}); code != http.StatusNotFound {
 		t.Errorf("a text to a conversation that is gone: %d", code)
 	}
-	if said, refused := refusalText(web.English(), workbench.Refusal("of_a_new_kind")); !refused || !strings.Contains(said, "of_a_new_kind") {
-		t.Errorf("a refusal without a sentence: %q, %v", said, refused)
+	if said := refusalText(web.English(), workbench.Refusal("of_a_new_kind")); !strings.Contains(said, "of_a_new_kind") {
+		t.Errorf("a refusal without a sentence: %q", said)
 	}
 }

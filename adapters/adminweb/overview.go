@@ -32,21 +32,29 @@ type PhonePath struct {
 // maxRefusals is how many refused attempts the overview shows.
 const maxRefusals = 3
 
-func (s *Server) overview(r *http.Request, l web.Layout) (response, error) {
+// overviewPage is the page at the root of a session.
+type overviewPage struct {
+	status     StatusSource
+	phones     Phones
+	extensions Extensions
+	personal   *Personal // nil without a personal host
+}
+
+func (p overviewPage) view(r *http.Request, l web.Layout) (response, error) {
 	ctx := r.Context()
-	v, err := s.Status.Overview(ctx)
+	v, err := p.status.Overview(ctx)
 	if err != nil {
 		return response{}, err
 	}
-	extensions, err := s.Extensions.Extensions(ctx)
+	extensions, err := p.extensions.Extensions(ctx)
 	if err != nil {
 		return response{}, err
 	}
-	devices, err := s.Phones.Devices(ctx)
+	devices, err := p.phones.Devices(ctx)
 	if err != nil {
 		return response{}, err
 	}
-	v.Address, v.Paused = s.address(s.Status.PhonePath(ctx)), s.Phones.NoPhone()
+	v.Address, v.Paused = publicAddress(p.phones, p.status.PhonePath(ctx)), p.phones.NoPhone()
 	for _, row := range extensionRows(extensions) {
 		switch row.State {
 		case web.ExtensionWaiting:
@@ -62,8 +70,8 @@ func (s *Server) overview(r *http.Request, l web.Layout) (response, error) {
 			v.Phone = text.Printable(d.Name)
 		}
 	}
-	if s.Personal != nil {
-		sizes, err := s.Personal.Conversations.Sizes(ctx)
+	if p.personal != nil {
+		sizes, err := p.personal.Conversations.Sizes(ctx)
 		if err != nil {
 			return response{}, fmt.Errorf("count what is kept: %w", err)
 		}
@@ -71,13 +79,13 @@ func (s *Server) overview(r *http.Request, l web.Layout) (response, error) {
 			Conversations: sizes.Conversations, Topics: sizes.Topics, Messages: sizes.Messages, MessageBytes: sizes.MessageBytes,
 		}
 	}
-	v.Refusals = s.refusalRows()
+	v.Refusals = refusalRows(p.extensions.Refusals())
 	v.Refusals = v.Refusals[:min(len(v.Refusals), maxRefusals)]
 	return show(web.OverviewPage(l, v))
 }
 
-func (s *Server) useModel(r *http.Request) (response, error) {
-	if err := s.Status.UseModel(r.Context(), r.PostForm.Get("name"), r.PostForm.Get("base_url")); err != nil {
+func (p overviewPage) useModel(r *http.Request) (response, error) {
+	if err := p.status.UseModel(r.Context(), r.PostForm.Get("name"), r.PostForm.Get("base_url")); err != nil {
 		return response{}, fmt.Errorf("use a model: %w", err)
 	}
 	return redirect("?done=model"), nil

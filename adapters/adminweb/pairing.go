@@ -18,31 +18,38 @@ import (
 // invitationDigits is the length of an invitation's name, in hex digits.
 const invitationDigits = 16
 
-// pairing is the page from which a pairing starts. While a code is open it is
-// shown again: one window is enough.
-func (s *Server) pairing(r *http.Request, l web.Layout) (response, error) {
-	if open, ok := s.Phones.OpenInvitation(); ok {
-		return redirect("pair/" + string(open.ID())), nil
-	}
-	return s.pairStart(r, l, "", "")
+// pairingPages make codes and show what becomes of them.
+type pairingPages struct {
+	phones Phones
+	status StatusSource
+	qr     func(text string) ([][]bool, error)
 }
 
-// pairStart shows it with what was typed and what is wrong with that.
-func (s *Server) pairStart(r *http.Request, l web.Layout, typed, fault string) (response, error) {
-	devices, err := s.Phones.Devices(r.Context())
+// start is the page from which a pairing starts. While a code is open it is
+// shown again: one window is enough.
+func (p pairingPages) start(r *http.Request, l web.Layout) (response, error) {
+	if open, ok := p.phones.OpenInvitation(); ok {
+		return redirect("pair/" + string(open.ID())), nil
+	}
+	return p.startWith(r, l, "", "")
+}
+
+// startWith shows it with what was typed and what is wrong with that.
+func (p pairingPages) startWith(r *http.Request, l web.Layout, typed, fault string) (response, error) {
+	devices, err := p.phones.Devices(r.Context())
 	if err != nil {
 		return response{}, err
 	}
-	path := s.Status.PhonePath(r.Context())
+	path := p.status.PhonePath(r.Context())
 	return show(web.PairPage(l, web.PairStart{
-		Address: s.address(path), Offered: text.Printable(path.Offered), Command: text.Printable(path.Command),
-		Typed: text.Printable(typed), Fault: fault, Paused: s.Phones.NoPhone(), Full: len(devices) >= pairing.MaxDevices,
+		Address: publicAddress(p.phones, path), Offered: text.Printable(path.Offered), Command: text.Printable(path.Command),
+		Typed: text.Printable(typed), Fault: fault, Paused: p.phones.NoPhone(), Full: len(devices) >= pairing.MaxDevices,
 	}))
 }
 
-// address is the public address in force and what is known to be wrong with it.
-func (s *Server) address(path PhonePath) web.Address {
-	server, fixed, ok := s.Phones.PublicURL()
+// publicAddress is the public address in force and what is known to be wrong with it.
+func publicAddress(phones Phones, path PhonePath) web.Address {
+	server, fixed, ok := phones.PublicURL()
 	if !ok {
 		return web.Address{}
 	}
@@ -55,11 +62,11 @@ func (s *Server) address(path PhonePath) web.Address {
 
 // invite opens an invitation to the address of the form, which is remembered, or
 // to the public address.
-func (s *Server) invite(r *http.Request) (response, error) {
+func (p pairingPages) invite(r *http.Request) (response, error) {
 	typed := strings.TrimSpace(r.PostForm.Get("address"))
 	address := typed
 	if address == "" {
-		public, _, ok := s.Phones.PublicURL()
+		public, _, ok := p.phones.PublicURL()
 		if !ok {
 			return redirect("pair"), nil // the page asks for one
 		}
@@ -69,17 +76,17 @@ func (s *Server) invite(r *http.Request) (response, error) {
 	}
 	var err error
 	if typed != "" {
-		err = s.Phones.SetPublicURL(r.Context(), address)
+		err = p.phones.SetPublicURL(r.Context(), address)
 	}
 	var i pairing.Invitation
 	if err == nil {
-		i, _, err = s.Phones.CreateInvitation(r.Context(), address)
+		i, _, err = p.phones.CreateInvitation(r.Context(), address)
 	}
 	var wrong *pairing.AddressError
 	switch {
 	case errors.As(err, &wrong):
 		return correct(web.PairPlace, func(r *http.Request, l web.Layout) (response, error) {
-			return s.pairStart(r, l, typed, s.Words.Fault(wrong.Part, wrong.Reason))
+			return p.startWith(r, l, typed, l.T.Fault(wrong.Part, wrong.Reason))
 		}), nil
 	case errors.Is(err, ports.ErrDeviceLimit):
 		return redirect("pair"), nil // the page says so
@@ -90,21 +97,21 @@ func (s *Server) invite(r *http.Request) (response, error) {
 }
 
 // invitation is the page of one code. Only the one that is open shows it.
-func (s *Server) invitation(r *http.Request, l web.Layout) (response, error) {
+func (p pairingPages) invitation(r *http.Request, l web.Layout) (response, error) {
 	id := pairing.InvitationID(r.PathValue("id"))
 	if !secret.LowerHex(string(id), invitationDigits) {
 		return response{}, errNotHere
 	}
-	v := web.Invitation{ID: string(id), Address: s.address(s.Status.PhonePath(r.Context())), Paused: s.Phones.NoPhone()}
-	if open, ok := s.Phones.OpenInvitation(); ok && open.ID() == id {
+	v := web.Invitation{ID: string(id), Address: publicAddress(p.phones, p.status.PhonePath(r.Context())), Paused: p.phones.NoPhone()}
+	if open, ok := p.phones.OpenInvitation(); ok && open.ID() == id {
 		l.Reload = 10
-		return s.openInvitation(r, l, v, open)
+		return p.openInvitation(r, l, v, open)
 	}
-	outcome := s.Phones.Invitation(id)
+	outcome := p.phones.Invitation(id)
 	switch outcome.State {
 	case pairing.Redeemed:
 		v.State, v.Device = web.InvitationRedeemed, text.Printable(outcome.Device.Name)
-		list, err := s.Phones.Devices(r.Context())
+		list, err := p.phones.Devices(r.Context())
 		if err != nil {
 			return response{}, err
 		}
@@ -121,33 +128,33 @@ func (s *Server) invitation(r *http.Request, l web.Layout) (response, error) {
 	return show(web.InvitationPage(l, v))
 }
 
-func (s *Server) openInvitation(r *http.Request, l web.Layout, v web.Invitation, open pairing.Invitation) (response, error) {
-	usual, payload := s.Phones.Payload(open, false), s.Phones.Payload(open, r.URL.Query().Has("expiry"))
+func (p pairingPages) openInvitation(r *http.Request, l web.Layout, v web.Invitation, open pairing.Invitation) (response, error) {
+	usual, payload := p.phones.Payload(open, false), p.phones.Payload(open, r.URL.Query().Has("expiry"))
 	// The configuration may ask for an expiry in every code.
 	v.Always = usual.Hash() != open.Payload().Hash()
 	v.Legacy = v.Always || r.URL.Query().Has("expiry")
-	modules, err := s.QR(payload.Reveal())
+	modules, err := p.qr(payload.Reveal())
 	if err != nil {
 		return response{}, fmt.Errorf("draw an invitation: %w", err)
 	}
 	v.State, v.Created = web.InvitationWaiting, open.CreatedAt
-	v.Host, v.Refusal = open.Server.Authority(), s.refusedPhone(open)
+	v.Host, v.Refusal = open.Server.Authority(), p.refusedPhone(open)
 	v.Payload, v.Code = payload.Reveal(), web.NewQRCode(modules)
-	if public, _, ok := s.Phones.PublicURL(); ok && public.Authority() != v.Host {
+	if public, _, ok := p.phones.PublicURL(); ok && public.Authority() != v.Host {
 		v.Address.Warning = "" // it is about another address
 	}
 	return show(web.InvitationPage(l, v))
 }
 
 // refusedPhone is the last phone that did not get in since the code was made.
-func (s *Server) refusedPhone(open pairing.Invitation) web.RedeemRefusal {
-	last := s.Phones.LastRefusal()
+func (p pairingPages) refusedPhone(open pairing.Invitation) web.RedeemRefusal {
+	last := p.phones.LastRefusal()
 	if !last.At.After(open.CreatedAt) {
 		return web.RedeemRefusal{}
 	}
 	r := web.RedeemRefusal{At: last.At, Cause: redeemCause(last.Err)}
 	if r.Cause == web.RedeemTooMany {
-		r.Wait = s.Phones.AttemptWait()
+		r.Wait = p.phones.AttemptWait()
 	}
 	return r
 }
@@ -169,17 +176,17 @@ func redeemCause(err error) web.RedeemCause {
 	return web.RedeemStoreFailed
 }
 
-func (s *Server) cancelInvitation(r *http.Request) (response, error) {
+func (p pairingPages) cancelInvitation(r *http.Request) (response, error) {
 	id := r.PathValue("id")
 	if !secret.LowerHex(id, invitationDigits) {
 		return response{}, errNotHere
 	}
-	if _, err := s.Phones.CancelInvitation(r.Context(), pairing.InvitationID(id)); err != nil {
+	if _, err := p.phones.CancelInvitation(r.Context(), pairing.InvitationID(id)); err != nil {
 		return response{}, err
 	}
 	return redirect("pair/" + id), nil // whatever became of it is said there
 }
 
-func (s *Server) forgetAddress(r *http.Request) (response, error) {
-	return redirect("pair?done=address-forgotten"), s.Phones.SetPublicURL(r.Context(), "")
+func (p pairingPages) forgetAddress(r *http.Request) (response, error) {
+	return redirect("pair?done=address-forgotten"), p.phones.SetPublicURL(r.Context(), "")
 }

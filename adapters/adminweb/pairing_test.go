@@ -104,6 +104,10 @@ func TestAPhoneThatCouldNotBeStored(t *testing.T) {
 	b := st.enter()
 	at, _ := b.showCode()
 	st.site.Phones = faultyDesk{st.clients, devices.RedeemRefusal{At: st.clock(), Err: fmt.Errorf("add a device: %w", errors.New("disk on fire"))}}
+	var err error
+	if st.handler, err = st.site.routes(st.site.defences()...); err != nil {
+		t.Fatal(err)
+	}
 	page := b.get(at)
 	wantText(t, page, anyRefusal, "could not be stored. The log of Plexus says why")
 	wantNoText(t, page, "disk on fire")

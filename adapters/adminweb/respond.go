@@ -2,13 +2,17 @@ package adminweb
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/a-h/templ"
 
 	"plexus/domain/admission"
 	"plexus/domain/usecases/devices"
+	"plexus/domain/usecases/syncx"
 	"plexus/domain/workbench"
 	"plexus/ports"
 	"plexus/web"
@@ -40,21 +44,33 @@ func correct(place web.Place, form view) response { return response{form: form, 
 // errNotHere: no such page, or the thing it was about is gone.
 var errNotHere = errors.New("no such page")
 
-func (s *Server) viewHandler(place web.Place, v view) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { s.serveView(w, r, http.StatusOK, place, v) }
+// responder turns what handlers answer into pages and redirects.
+type responder struct {
+	words       web.Words
+	now         func() time.Time
+	log         *slog.Logger
+	extensions  Extensions // of which the layout counts those that wait
+	hasPersonal bool
+	changes     *syncx.Notifier
 }
 
-func (s *Server) serveView(w http.ResponseWriter, r *http.Request, status int, place web.Place, v view) {
-	l, err := s.layout(r, place)
+// view serves the page of v, at its place in the navigation.
+func (p *responder) view(place web.Place, v view) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { p.serveView(w, r, http.StatusOK, place, v) }
+}
+
+func (p *responder) serveView(w http.ResponseWriter, r *http.Request, status int, place web.Place, v view) {
+	l, err := p.layout(r, place)
 	if err != nil {
-		s.fail(w, r, err)
+		p.fail(w, r, err)
 		return
 	}
 	res, err := v(r, l)
-	s.respond(w, r, status, res, err)
+	p.respond(w, r, status, res, err)
 }
 
-func (s *Server) actionHandler(a action) http.HandlerFunc {
+// action serves a form, and tells all pages that something has changed.
+func (p *responder) action(a action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := r.ParseForm(); err != nil {
 			writeText(w, http.StatusBadRequest, "bad form\n")
@@ -62,33 +78,33 @@ func (s *Server) actionHandler(a action) http.HandlerFunc {
 		}
 		res, err := a(r)
 		if err == nil && res.form == nil {
-			s.changes.Notify()
+			p.changes.Notify()
 		}
-		s.respond(w, r, http.StatusOK, res, err)
+		p.respond(w, r, http.StatusOK, res, err)
 	}
 }
 
-func (s *Server) respond(w http.ResponseWriter, r *http.Request, status int, res response, err error) {
+func (p *responder) respond(w http.ResponseWriter, r *http.Request, status int, res response, err error) {
 	switch {
 	case err != nil:
-		s.fail(w, r, err)
+		p.fail(w, r, err)
 	case res.page != nil:
-		s.render(w, r, status, res.page)
+		p.render(w, r, status, res.page)
 	case res.form != nil:
-		s.serveView(w, r, http.StatusUnprocessableEntity, res.place, res.form)
+		p.serveView(w, r, http.StatusUnprocessableEntity, res.place, res.form)
 	default:
 		http.Redirect(w, r, base(prefixOf(r))+res.redirect, http.StatusSeeOther)
 	}
 }
 
 // layout is what surrounds every page of a session.
-func (s *Server) layout(r *http.Request, place web.Place) (web.Layout, error) {
-	list, err := s.Extensions.Extensions(r.Context())
+func (p *responder) layout(r *http.Request, place web.Place) (web.Layout, error) {
+	list, err := p.extensions.Extensions(r.Context())
 	if err != nil {
 		return web.Layout{}, err
 	}
-	l := s.bareLayout(r, place)
-	l.Notice = s.Words.Notices[r.URL.Query().Get("done")]
+	l := p.bareLayout(r, place)
+	l.Notice = p.words.Notices[r.URL.Query().Get("done")]
 	for _, e := range list {
 		if e.State == admission.Waiting {
 			l.Waiting++
@@ -98,61 +114,59 @@ func (s *Server) layout(r *http.Request, place web.Place) (web.Layout, error) {
 }
 
 // bareLayout is a layout for which nothing has to be looked up.
-func (s *Server) bareLayout(r *http.Request, place web.Place) web.Layout {
-	return web.Layout{T: s.Words, Base: base(prefixOf(r)), Here: place, Now: s.Now(), Personal: s.Personal != nil}
+func (p *responder) bareLayout(r *http.Request, place web.Place) web.Layout {
+	return web.Layout{T: p.words, Base: base(prefixOf(r)), Here: place, Now: p.now(), Personal: p.hasPersonal}
 }
 
 // render writes to memory first, so that a fault on the way is a whole page too.
-func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, page templ.Component) {
+func (p *responder) render(w http.ResponseWriter, r *http.Request, status int, page templ.Component) {
 	var body bytes.Buffer
 	if err := page.Render(r.Context(), &body); err != nil {
-		s.Log.Error("a page could not be drawn", "route", r.Pattern, "error", err)
+		p.log.Error("a page could not be drawn", "route", r.Pattern, "error", err)
 		writeText(w, http.StatusInternalServerError, "internal error\n")
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	if _, err := w.Write(body.Bytes()); err != nil {
-		s.Log.Debug("a browser left before its page", "error", err)
+		p.log.Debug("a browser left before its page", "error", err)
 	}
 }
 
 // fail is the one map from errors to answers.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	status, title, lead := http.StatusInternalServerError, s.Words.ServerProblem, s.Words.Broken
-	sentence, refused := refusalText(s.Words, err)
+func (p *responder) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status, title, lead := http.StatusInternalServerError, p.words.ServerProblem, p.words.Broken
 	switch {
 	case errors.Is(err, errNotHere), errors.Is(err, ports.ErrExtensionUnknown), errors.Is(err, ports.ErrDeviceUnknown),
 		errors.Is(err, ports.ErrPageSessionUnknown), errors.Is(err, ports.ErrConversationUnknown):
-		status, title, lead = http.StatusNotFound, s.Words.NotHere, s.Words.NotHereLead
+		status, title, lead = http.StatusNotFound, p.words.NotHere, p.words.NotHereLead
 	case errors.Is(err, ports.ErrDeviceLimit):
-		status, lead = http.StatusConflict, s.Words.PhonesFull
+		status, lead = http.StatusConflict, p.words.PhonesFull
 	case errors.Is(err, devices.ErrSettingFixed):
-		status, lead = http.StatusConflict, s.Words.SettingFixed
-	case refused:
-		status, lead = http.StatusConflict, sentence
+		status, lead = http.StatusConflict, p.words.SettingFixed
+	case isRefusal(err):
+		status, lead = http.StatusConflict, refusalText(p.words, err)
 	case r.Context().Err() != nil: // the browser has left
 	default:
-		s.Log.Error("the owner's page failed", "route", r.Pattern, "error", err)
+		p.log.Error("the owner's page failed", "route", r.Pattern, "error", err)
 	}
 	if sessionOf(r).ID == 0 {
-		s.render(w, r, status, web.SignInPage(web.SignIn{T: s.Words, Problem: lead}))
+		p.render(w, r, status, web.SignInPage(web.SignIn{T: p.words, Problem: lead}))
 		return
 	}
-	s.render(w, r, status, web.FaultPage(s.bareLayout(r, ""), title, lead))
+	p.render(w, r, status, web.FaultPage(p.bareLayout(r, ""), title, lead))
 }
 
-// refusalText gives the sentence for a refusal of the personal host; ok is false
-// for any other error.
-func refusalText(words web.Words, err error) (sentence string, ok bool) {
+// isRefusal reports whether the personal host has refused something.
+func isRefusal(err error) bool { return errors.As(err, new(workbench.Refusal)) }
+
+// refusalText gives the sentence for such an error, and "" for any other.
+func refusalText(words web.Words, err error) string {
 	var refusal workbench.Refusal
 	if !errors.As(err, &refusal) {
-		return "", false
+		return ""
 	}
-	if sentence, ok = words.Refusals[string(refusal)]; ok {
-		return sentence, true
-	}
-	return words.ServerProblem + ": " + string(refusal), true
+	return cmp.Or(words.Refusals[string(refusal)], words.ServerProblem+": "+string(refusal))
 }
 
 func writeText(w http.ResponseWriter, status int, text string) {

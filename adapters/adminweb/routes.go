@@ -1,6 +1,7 @@
 package adminweb
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"path"
@@ -12,89 +13,115 @@ import (
 )
 
 // routes serves every path behind defences. Anything that changes something is a
-// POST.
+// POST. Alternatives in a path stand in parentheses, since chi anchors the expression
+// as a whole.
 func (s *Server) routes(defences ...func(http.Handler) http.Handler) (http.Handler, error) {
 	static, err := web.Static()
 	if err != nil {
 		return nil, err
 	}
+	respond, sessions := s.responder(), s.sessions()
+	events := &events{sessions, s.streams, s.stop, s.Desktop}
+	overview := overviewPage{s.Status, s.Phones, s.Extensions, s.Personal}
+	pairing := pairingPages{s.Phones, s.Status, s.QR}
+	devices := devicePages{s.Phones}
+	extensions := extensionPages{s.Extensions}
+
 	r := chi.NewRouter()
 	r.Use(s.limitRequests) // no defence against pages, so it stands before them all
 	r.Use(defences...)
 	r.Use(limitBodies, s.cleanPath, routeByPath)
 	r.MethodNotAllowed(methodNotAllowed(r))
 
-	r.Get("/", s.signInPage)
-	r.Post("/signin", s.signIn)
+	r.Get("/", sessions.signInPage)
+	r.Post("/signin", sessions.enter)
 	r.Get("/signin", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusSeeOther) })
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok") })
 	r.Get(web.StaticPrefix+"*", static.ServeHTTP)
 	if s.API != nil {
-		r.Handle(apiRoot+"*", s.commands())
+		r.Handle(apiRoot+"*", commands(s.API))
 	}
 
 	r.Route(sessionRoot+"{session}", func(r chi.Router) {
 		r.MethodNotAllowed(methodNotAllowed(r))
-		get := func(path string, place web.Place, v view) { r.Get(path, s.viewHandler(place, v)) }
-		post := func(path string, a action) { r.Post(path, s.actionHandler(a)) }
+		get := func(path string, place web.Place, v view) { r.Get(path, respond.view(place, v)) }
+		post := func(path string, a action) { r.Post(path, respond.action(a)) }
 
-		get("/", web.OverviewPlace, s.overview)
-		post("/model/use", s.useModel)
+		get("/", web.OverviewPlace, overview.view)
+		post("/model/use", overview.useModel)
 
-		get("/pair", web.PairPlace, s.pairing)
-		post("/pair", s.invite)
-		get("/pair/{id}", web.PairPlace, s.invitation)
-		post("/pair/{id}/cancel", s.cancelInvitation)
-		post("/address/forget", s.forgetAddress)
+		get("/pair", web.PairPlace, pairing.start)
+		post("/pair", pairing.invite)
+		get("/pair/{id}", web.PairPlace, pairing.invitation)
+		post("/pair/{id}/cancel", pairing.cancelInvitation)
+		post("/address/forget", pairing.forgetAddress)
 
-		get("/devices", web.DevicesPlace, s.devices)
-		get("/devices/{id}/revoke", web.DevicesPlace, s.confirmRevoke)
-		post("/devices/{id}/revoke", s.revoke)
-		post("/hosts/remove", s.removeHost)
-		post("/phones/pause", s.pausePhones)
-		post("/phones/resume", s.resumePhones)
+		get("/devices", web.DevicesPlace, devices.list)
+		get("/devices/{id}/revoke", web.DevicesPlace, devices.confirmRevoke)
+		post("/devices/{id}/revoke", devices.revoke)
+		post("/hosts/remove", devices.removeHost)
+		post("/phones/{verb:(pause|resume)}", devices.setPause)
 
-		get("/extensions", web.ExtensionsPlace, s.extensions)
-		post("/extensions/{id}/allow", s.allowExtension)
-		post("/extensions/{id}/remove", s.removeExtension)
-		post("/extensions/{id}/forget", s.forgetExtension)
-		get("/refused", web.RefusedPlace, s.refused)
+		get("/extensions", web.ExtensionsPlace, extensions.list)
+		post("/extensions/{id}/{verb:(allow|remove|forget)}", extensions.decide)
+		get("/refused", web.RefusedPlace, extensions.refused)
 
-		get("/sessions", web.SessionsPlace, s.sessions)
-		post("/sessions/{id}/end", s.endSession)
-		r.Post("/signout", s.signOut)
+		get("/sessions", web.SessionsPlace, sessions.list)
+		post("/sessions/{id}/end", sessions.end)
+		r.Post("/signout", sessions.leave)
 
 		if s.Personal != nil {
-			get("/conversations", web.ConversationsPlace, s.conversations)
-			post("/conversations", s.newChat)
-			post("/conversations/remember", s.setRecording)
-			get("/conversations/{id}", web.ConversationsPlace, s.conversation)
-			post("/conversations/{id}", s.sendText)
-			get("/conversations/{id}/clear", web.ConversationsPlace, s.confirmClear)
-			post("/conversations/{id}/clear", s.clear)
-			get("/conversations/{id}/delete", web.ConversationsPlace, s.confirmDelete)
-			post("/conversations/{id}/delete", s.delete)
-			get("/topics/delete", web.ConversationsPlace, s.confirmDeleteTopics)
-			post("/topics/delete", s.deleteTopics)
+			conversations := conversationPages{s.Personal}
+			get("/conversations", web.ConversationsPlace, conversations.list)
+			post("/conversations", conversations.newChat)
+			post("/conversations/remember", conversations.setRecording)
+			get("/conversations/{id}", web.ConversationsPlace, conversations.view)
+			post("/conversations/{id}", conversations.sendText)
+			get("/conversations/{id}/{verb:(clear|delete)}", web.ConversationsPlace, conversations.confirm)
+			post("/conversations/{id}/{verb:(clear|delete)}", conversations.remove)
+			get("/topics/delete", web.ConversationsPlace, conversations.confirmDeleteTopics)
+			post("/topics/delete", conversations.deleteTopics)
 
-			get("/lists", web.ListsPlace, s.todos)
-			get("/lists/{list}", web.ListsPlace, s.list)
-			post("/lists/{list}", s.addItem)
-			post("/lists/about", s.setAbout)
-			get("/lists/{list}/{id}", web.ListsPlace, s.item)
-			post("/lists/{list}/{id}", s.saveItem)
-			get("/lists/{list}/{id}/status", web.ListsPlace, s.list) // where a refusal is shown, and refreshed
-			post("/lists/{list}/{id}/status", s.setStatus)
-			get("/lists/ideas/{id}/convert", web.ListsPlace, s.ideas)
-			post("/lists/ideas/{id}/convert", s.convertIdea)
+			lists := listPages{s.Personal.Lists}
+			get("/lists", web.ListsPlace, lists.view)
+			get("/lists/{list}", web.ListsPlace, lists.view)
+			post("/lists/{list}", lists.addItem)
+			post("/lists/about", lists.setAbout)
+			get("/lists/{list}/{id}", web.ListsPlace, lists.item)
+			post("/lists/{list}/{id}", lists.saveItem)
+			get("/lists/{list}/{id}/status", web.ListsPlace, lists.view) // where a refusal is shown, and refreshed
+			post("/lists/{list}/{id}/status", lists.setStatus)
+			get("/lists/{list:ideas}/{id}/convert", web.ListsPlace, lists.view)
+			post("/lists/{list:ideas}/{id}/convert", lists.convertIdea)
 		}
 		if s.Desktop != nil {
-			r.Get("/desktop", s.desktop)
+			r.Get("/desktop", events.desktop)
 		}
-		r.Get("/events", s.events)
-		r.Get("/*", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNotHere) })
+		r.Get("/events", events.stream)
+		r.Get("/*", func(w http.ResponseWriter, r *http.Request) { respond.fail(w, r, errNotHere) })
 	})
 	return r, nil
+}
+
+func (s *Server) responder() *responder {
+	return &responder{s.Words, s.Now, s.Log, s.Extensions, s.Personal != nil, &s.changes}
+}
+
+func (s *Server) sessions() *sessions {
+	return &sessions{s.responder(), s.Sessions, s.SignIn, s.Random}
+}
+
+// limitRequests bounds the requests under way.
+func (s *Server) limitRequests(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+			next.ServeHTTP(w, r)
+		default:
+			writeText(w, http.StatusServiceUnavailable, "busy\n")
+		}
+	})
 }
 
 // limitBodies bounds every body.
@@ -162,4 +189,12 @@ func methodNotAllowed(routes chi.Routes) http.HandlerFunc {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		http.Error(w, http.StatusText(http.StatusMethodNotAllowed), http.StatusMethodNotAllowed)
 	}
+}
+
+// commands hands requests for the API on. It may have a router of its own, which
+// must not go on where this one is.
+func commands(api http.Handler) http.Handler {
+	return http.StripPrefix(strings.TrimSuffix(apiRoot, "/"), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		api.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, nil)))
+	}))
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"plexus/adapters/adminweb/signin"
 	"plexus/domain/secret"
 	"plexus/domain/text"
 	"plexus/ports"
@@ -43,15 +44,23 @@ func prefixOf(r *http.Request) string {
 	return prefix
 }
 
-// findSession looks the request's cookie and path up. Of several cookies the first
+// sessions are the browsers that are signed in, and how one becomes so.
+type sessions struct {
+	*responder
+	store  ports.PageSessions
+	signIn *signin.Issuer
+	random io.Reader // of cookies and prefixes
+}
+
+// find looks the request's cookie and path up. Of several cookies the first
 // counts: browsers send the one with the longest path first, and another port of
 // this machine, which can set one at /, is not to lock the owner out.
-func (s *Server) findSession(r *http.Request, prefix string) (ports.PageSession, error) {
+func (s *sessions) find(r *http.Request, prefix string) (ports.PageSession, error) {
 	cookies := r.CookiesNamed(cookieName)
 	if len(cookies) == 0 || !secret.LowerHex(cookies[0].Value, cookieLength) || !secret.LowerHex(prefix, prefixLength) {
 		return ports.PageSession{}, ports.ErrPageSessionUnknown
 	}
-	found, err := s.Sessions.FindPageSession(r.Context(), secret.New(cookies[0].Value).Hash(), secret.New(prefix).Hash(), s.Now())
+	found, err := s.store.FindPageSession(r.Context(), secret.New(cookies[0].Value).Hash(), secret.New(prefix).Hash(), s.now())
 	if err != nil {
 		return ports.PageSession{}, fmt.Errorf("find a page session: %w", err)
 	}
@@ -59,12 +68,12 @@ func (s *Server) findSession(r *http.Request, prefix string) (ports.PageSession,
 }
 
 // signInPage is the page at /.
-func (s *Server) signInPage(w http.ResponseWriter, r *http.Request) {
-	s.render(w, r, http.StatusOK, web.SignInPage(web.SignIn{T: s.Words, Left: r.URL.Query().Has("left")}))
+func (s *sessions) signInPage(w http.ResponseWriter, r *http.Request) {
+	s.render(w, r, http.StatusOK, web.SignInPage(web.SignIn{T: s.words, Left: r.URL.Query().Has("left")}))
 }
 
-// signIn exchanges a link's secret or a code for a session.
-func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
+// enter exchanges a link's secret or a code for a session.
+func (s *sessions) enter(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil { // else it would count as a wrong code
 		writeText(w, http.StatusBadRequest, "bad form\n")
 		return
@@ -73,15 +82,15 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 	problem := ""
 	switch {
 	case !link.Empty():
-		if !s.SignIn.RedeemLink(link) {
-			problem = s.Words.SignInBadLink
+		if !s.signIn.RedeemLink(link) {
+			problem = s.words.SignInBadLink
 		}
-	case !s.SignIn.RedeemCode(code):
-		problem = s.Words.SignInBadCode
+	case !s.signIn.RedeemCode(code):
+		problem = s.words.SignInBadCode
 	}
 	if problem != "" {
-		s.Log.Warn("somebody failed to sign in to the owner's page", "by_link", !link.Empty())
-		s.render(w, r, http.StatusUnauthorized, web.SignInPage(web.SignIn{T: s.Words, Problem: problem}))
+		s.log.Warn("somebody failed to sign in to the owner's page", "by_link", !link.Empty())
+		s.render(w, r, http.StatusUnauthorized, web.SignInPage(web.SignIn{T: s.words, Problem: problem}))
 		return
 	}
 	target, err := s.begin(w, r)
@@ -93,22 +102,22 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 }
 
 // begin makes a session, hands out its cookie and gives its address.
-func (s *Server) begin(w http.ResponseWriter, r *http.Request) (string, error) {
+func (s *sessions) begin(w http.ResponseWriter, r *http.Request) (string, error) {
 	bits := make([]byte, (cookieLength+prefixLength)/2)
-	if _, err := io.ReadFull(s.Random, bits); err != nil {
+	if _, err := io.ReadFull(s.random, bits); err != nil {
 		return "", fmt.Errorf("begin a page session: %w", err)
 	}
 	digits := hex.EncodeToString(bits)
 	cookie, prefix := digits[:cookieLength], digits[cookieLength:]
-	now := s.Now()
-	session, err := s.Sessions.AddPageSession(r.Context(), ports.PageSession{
+	now := s.now()
+	session, err := s.store.AddPageSession(r.Context(), ports.PageSession{
 		Cookie: secret.New(cookie).Hash(), Prefix: secret.New(prefix).Hash(),
 		CreatedAt: now, LastSeen: now, UserAgent: text.Cut(r.UserAgent(), ports.MaxPageUserAgent),
 	})
 	if err != nil {
 		return "", fmt.Errorf("begin a page session: %w", err)
 	}
-	s.Log.Info("the owner signed in to the page", "session", session.ID)
+	s.log.Info("the owner signed in to the page", "session", session.ID)
 	s.changes.Notify()
 	http.SetCookie(w, sessionCookie(prefix, cookie, ports.PageSessionLife))
 	return base(prefix), nil
@@ -128,9 +137,9 @@ func sessionCookie(prefix, value string, life time.Duration) *http.Cookie {
 	}
 }
 
-// signOut ends the session of this browser.
-func (s *Server) signOut(w http.ResponseWriter, r *http.Request) {
-	err := s.Sessions.RevokePageSession(r.Context(), sessionOf(r).ID)
+// leave ends the session of this browser.
+func (s *sessions) leave(w http.ResponseWriter, r *http.Request) {
+	err := s.store.RevokePageSession(r.Context(), sessionOf(r).ID)
 	if err != nil && !errors.Is(err, ports.ErrPageSessionUnknown) {
 		s.fail(w, r, fmt.Errorf("sign out: %w", err))
 		return
@@ -157,8 +166,8 @@ func browserName(agent string) string {
 	return name
 }
 
-func (s *Server) sessions(r *http.Request, l web.Layout) (response, error) {
-	list, err := s.Sessions.PageSessions(r.Context(), s.Now())
+func (s *sessions) list(r *http.Request, l web.Layout) (response, error) {
+	list, err := s.store.PageSessions(r.Context(), s.now())
 	if err != nil {
 		return response{}, err
 	}
@@ -172,10 +181,10 @@ func (s *Server) sessions(r *http.Request, l web.Layout) (response, error) {
 	return show(web.SessionsPage(l, v))
 }
 
-func (s *Server) endSession(r *http.Request) (response, error) {
+func (s *sessions) end(r *http.Request) (response, error) {
 	id, err := parseID(r)
 	if err == nil {
-		err = s.Sessions.RevokePageSession(r.Context(), id)
+		err = s.store.RevokePageSession(r.Context(), id)
 	}
 	return redirect("sessions?done=session-ended"), err
 }
