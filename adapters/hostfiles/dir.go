@@ -44,10 +44,10 @@ func PrivateDir(path string) (warnings []string, err error) {
 	if !ownedByUs(link) || !ownedByUs(info) {
 		return nil, &RefusedError{Path: path, Reason: "it belongs to another account"}
 	}
-	if !loose(info) {
+	if !accessibleToOthers(info) {
 		return nil, nil
 	}
-	if !plainlyOurs(path, info) {
+	if !isHostDir(path, info) {
 		return nil, &RefusedError{
 			Path: path, Reason: fmt.Sprintf("other accounts can enter it (mode %04o)", info.Mode().Perm()),
 			Advice: "Run chmod 700 on it if it is meant for Plexus, or choose another directory.",
@@ -59,8 +59,8 @@ func PrivateDir(path string) (warnings []string, err error) {
 	return []string{fmt.Sprintf("%s could be entered by other accounts (mode %04o); it is private now (0700).", path, info.Mode().Perm())}, nil
 }
 
-// plainlyOurs: named after us, holding our lock, or empty.
-func plainlyOurs(path string, info fs.FileInfo) bool {
+// isHostDir: named after us, holding our lock, or empty.
+func isHostDir(path string, info fs.FileInfo) bool {
 	if info.Mode()&fs.ModeSticky != 0 {
 		return false
 	}

@@ -68,7 +68,7 @@ func readStrict(path string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking at file: %w", err)
 	}
-	if info.Mode().IsRegular() && loose(info) {
+	if info.Mode().IsRegular() && accessibleToOthers(info) {
 		return nil, &RefusedError{
 			Path: path, Reason: fmt.Sprintf("other accounts can read it (mode %04o)", info.Mode().Perm()),
 			Advice: "Run chmod 600 on it if nobody else uses this machine; else remove it and pair every device again.",

@@ -19,8 +19,8 @@ func ownedByUs(info fs.FileInfo) bool {
 	return ok && int(st.Uid) == os.Geteuid()
 }
 
-// loose reports whether group or others have any permission.
-func loose(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }
+// accessibleToOthers reports whether group or others have any permission.
+func accessibleToOthers(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }
 
 // isSymlinkError: the open was refused because of O_NOFOLLOW.
 func isSymlinkError(err error) bool { return errors.Is(err, syscall.ELOOP) }

@@ -118,7 +118,7 @@ func (r *Revoked) check() error {
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() || !ownedByUs(info) || loose(info) {
+	if !info.Mode().IsRegular() || !ownedByUs(info) || accessibleToOthers(info) {
 		return &RefusedError{Path: r.path, Reason: "it is not a private file of this account (a regular file, mode 0600)"}
 	}
 	return nil

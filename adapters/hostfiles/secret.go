@@ -31,7 +31,7 @@ func ReadSecret(path string) (secret admission.Secret, warnings []string, err er
 	if err := CheckSecret(text); err != nil {
 		return admission.Secret{}, nil, fmt.Errorf("reading key file %s: %w", path, err)
 	}
-	if loose(info) {
+	if accessibleToOthers(info) {
 		warnings = append(warnings, fmt.Sprintf("%s can be read by other accounts (mode %04o). Run chmod 600 on it.", path, info.Mode().Perm()))
 	}
 	return admission.NewSecret(text), warnings, nil

@@ -32,7 +32,7 @@ func ListenUnix(ctx context.Context, path, flag string) (l *PeerListener, warnin
 	if err != nil {
 		return nil, nil, fmt.Errorf("socket %s: %w", path, err)
 	}
-	if err := clearPath(ctx, path); err != nil {
+	if err := removeStaleSocket(ctx, path); err != nil {
 		return nil, nil, err
 	}
 	// Between bind and chmod the directory's mode keeps others out.
@@ -46,8 +46,8 @@ func ListenUnix(ctx context.Context, path, flag string) (l *PeerListener, warnin
 	return &PeerListener{UnixListener: unixListener}, warnings, nil
 }
 
-// clearPath makes room for a socket, or says why it must not.
-func clearPath(ctx context.Context, path string) error {
+// removeStaleSocket makes room for a socket, or says why it must not.
+func removeStaleSocket(ctx context.Context, path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -59,7 +59,7 @@ func clearPath(ctx context.Context, path string) error {
 	case !ownedByUs(info):
 		return &RefusedError{Path: path, Reason: "it belongs to another account"}
 	case info.Mode().Type() == fs.ModeSocket:
-		if answers(ctx, path) {
+		if isListening(ctx, path) {
 			return fmt.Errorf("socket %s: %w", path, ErrSocketAnswers)
 		}
 	case info.Mode().IsRegular() && info.Size() == 0:
@@ -69,9 +69,9 @@ func clearPath(ctx context.Context, path string) error {
 	return Remove(path)
 }
 
-// answers: only a refused connect proves that nobody listens; a full backlog
+// isListening: only a refused connect proves that nobody listens; a full backlog
 // or a time-out means somebody does.
-func answers(ctx context.Context, path string) bool {
+func isListening(ctx context.Context, path string) bool {
 	ctx, stop := context.WithTimeout(ctx, answerLimit)
 	defer stop()
 	var dialer net.Dialer

@@ -108,7 +108,7 @@ func readPrivate(path string) (content []byte, warnings []string, err error) {
 	if !ownedByUs(info) {
 		return nil, nil, &RefusedError{Path: path, Reason: "it belongs to another account"}
 	}
-	if loose(info) {
+	if accessibleToOthers(info) {
 		if err := file.Chmod(0o600); err != nil {
 			return nil, nil, fmt.Errorf("closing file to others: %w", err)
 		}

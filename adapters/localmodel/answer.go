@@ -17,11 +17,11 @@ var errEmitStopped = errors.New("the reader of the answer stopped")
 
 // answer takes one reply apart and hands its text on.
 type answer struct {
-	emit    func(string) error
-	emitErr error // what emit returned, as it is
-	join    joiner
-	lead    []byte // white space that no text has followed yet
-	bytes   int    // of text handed on
+	emit         func(string) error
+	emitErr      error // what emit returned, as it is
+	join         joiner
+	leadingSpace []byte // white space that no text has followed yet
+	bytes        int    // of text handed on
 }
 
 // read takes a stream, or the single JSON value of a server that does not
@@ -62,7 +62,7 @@ func (a *answer) readStream(ctx context.Context, events *eventReader) error {
 		case errors.Is(err, io.EOF):
 			return errNoEnd
 		case err != nil:
-			return plain(err)
+			return safeCause(err)
 		case string(bytes.TrimSpace(ev.data)) == "[DONE]":
 			return a.end("")
 		case ev.failed:
@@ -103,34 +103,34 @@ func (a *answer) take(ctx context.Context, c chunk) (done bool, err error) {
 	if c.failure != nil {
 		return false, c.failure
 	}
-	if err := a.handOn(ctx, a.join.push(c.content)); err != nil {
+	if err := a.emitText(ctx, a.join.push(c.content)); err != nil {
 		return false, err
 	}
 	switch c.finish {
 	case "":
 		return false, nil
 	case "error", "abort", "cancelled", "content_filter": // the text stops short
-		return false, &serverError{word: firstWord([]byte(c.finish))}
+		return false, &serverError{word: firstCodeWord([]byte(c.finish))}
 	}
 	return true, a.end(c.finish)
 }
 
-// handOn emits text. White space at the begin waits for what follows it: alone,
+// emitText emits text. White space at the begin waits for what follows it: alone,
 // as some models leave it after their reasoning, it is no answer.
-func (a *answer) handOn(ctx context.Context, text string) error {
+func (a *answer) emitText(ctx context.Context, text string) error {
 	switch {
 	case text == "":
 		return nil
-	case a.bytes+len(a.lead)+len(text) > MaxAnswer:
+	case a.bytes+len(a.leadingSpace)+len(text) > MaxAnswer:
 		return errReplyTooBig
 	case a.bytes == 0 && strings.TrimSpace(text) == "":
-		a.lead = append(a.lead, text...)
+		a.leadingSpace = append(a.leadingSpace, text...)
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
-	text = string(a.lead) + text
-	a.lead = nil
+	text = string(a.leadingSpace) + text
+	a.leadingSpace = nil
 	a.bytes += len(text)
 	if a.emitErr = a.emit(text); a.emitErr != nil {
 		return errEmitStopped
@@ -146,7 +146,7 @@ func (a *answer) end(finish string) error {
 	case finish == "":
 		return ports.ErrModelEmpty
 	}
-	return fmt.Errorf("%w (finish reason %q)", ports.ErrModelEmpty, firstWord([]byte(finish)))
+	return fmt.Errorf("%w (finish reason %q)", ports.ErrModelEmpty, firstCodeWord([]byte(finish)))
 }
 
 // readFault words a failed read; an end before the first byte is a cut.
@@ -154,5 +154,5 @@ func readFault(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errNoEnd
 	}
-	return plain(err)
+	return safeCause(err)
 }

@@ -50,7 +50,7 @@ func decodeChunk(data []byte, whole bool) (chunk, error) {
 		return chunk{failure: &serverError{word: errorWord(w.Error)}}, nil
 	}
 	if w.Object == "error" {
-		return chunk{failure: &serverError{word: firstWord(w.Code, w.Type)}}, nil
+		return chunk{failure: &serverError{word: firstCodeWord(w.Code, w.Type)}}, nil
 	}
 	c := chunk{choices: len(w.Choices)}
 	if c.choices == 0 {

@@ -117,12 +117,12 @@ func (a *Auto) Probe(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err() // cut short by its caller: not a look
 	}
-	a.settle(found)
+	a.useProbe(found)
 	return nil
 }
 
-// settle takes the result of a whole probe.
-func (a *Auto) settle(found []Found) {
+// useProbe takes the result of a whole probe.
+func (a *Auto) useProbe(found []Found) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.looked = a.now()

@@ -45,7 +45,7 @@ func errorWord(raw json.RawMessage) string {
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return ""
 	}
-	return firstWord(e.Code, e.Type)
+	return firstCodeWord(e.Code, e.Type)
 }
 
 // replyWord finds the code word in an error reply, wrapped in error or not.
@@ -57,11 +57,11 @@ func replyWord(raw []byte) string {
 	if word := errorWord(w.Error); word != "" {
 		return word
 	}
-	return firstWord(w.Code, w.Type)
+	return firstCodeWord(w.Code, w.Type)
 }
 
-// firstWord gives the first value that looks like a code word or number.
-func firstWord(values ...json.RawMessage) string {
+// firstCodeWord gives the first value that looks like a code word or number.
+func firstCodeWord(values ...json.RawMessage) string {
 	for _, raw := range values {
 		word := strings.Trim(string(raw), `"`)
 		if word != "" && word != "null" && len(word) <= 48 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789_") == "" {
@@ -71,5 +71,5 @@ func firstWord(values ...json.RawMessage) string {
 	return ""
 }
 
-// plain reduces an error of a call to its cause.
-func plain(err error) error { return outbound.Cause(err, errReplyTooBig, errEventTooLong) }
+// safeCause reduces an error of a call to its cause.
+func safeCause(err error) error { return outbound.Cause(err, errReplyTooBig, errEventTooLong) }

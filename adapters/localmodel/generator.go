@@ -102,7 +102,7 @@ func (g *Generator) Generate(ctx context.Context, prompt ports.Prompt, emit func
 		return fmt.Errorf("asking the model: %w: %w", ports.ErrModelUnavailable, err)
 	}
 	a := &answer{emit: emit}
-	callCtx, w := startWatch(ctx, g.limits)
+	callCtx, w := startWatchdog(ctx, g.limits)
 	err = g.call(callCtx, w, body, a)
 	cause := context.Cause(callCtx)
 	w.stop()
@@ -153,7 +153,7 @@ func (g *Generator) request(prompt ports.Prompt) ([]byte, error) {
 }
 
 // call makes the one request and reads its reply into a.
-func (g *Generator) call(ctx context.Context, w *watch, body []byte, a *answer) error {
+func (g *Generator) call(ctx context.Context, w *watchdog, body []byte, a *answer) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, g.endpoint, bytes.NewReader(body))
 	if err != nil {
 		return outbound.ErrNoReply
@@ -166,7 +166,7 @@ func (g *Generator) call(ctx context.Context, w *watch, body []byte, a *answer) 
 	}
 	resp, err := g.http.Do(req)
 	if err != nil {
-		return plain(err)
+		return safeCause(err)
 	}
 	defer resp.Body.Close()
 	reply := outbound.Bounded(watchedReader{w, resp.Body}, MaxReply, errReplyTooBig)

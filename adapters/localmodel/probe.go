@@ -91,7 +91,7 @@ func (a *Auto) ask(ctx context.Context, c Candidate) (Found, error) {
 	req.Header.Set("User-Agent", "plexus")
 	resp, err := client.Do(req)
 	if err != nil {
-		return Found{}, fmt.Errorf("asking for models: %w", plain(err))
+		return Found{}, fmt.Errorf("asking for models: %w", safeCause(err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -99,7 +99,7 @@ func (a *Auto) ask(ctx context.Context, c Candidate) (Found, error) {
 	}
 	raw, err := io.ReadAll(outbound.Bounded(resp.Body, MaxEvent, errReplyTooBig))
 	if err != nil {
-		return Found{}, fmt.Errorf("reading the list of models: %w", plain(err))
+		return Found{}, fmt.Errorf("reading the list of models: %w", safeCause(err))
 	}
 	name, err := chooseModel(raw, resp.Header.Get("Server"), c.Mark)
 	if err != nil {
@@ -123,10 +123,10 @@ func chooseModel(raw []byte, serverHeader, mark string) (string, error) {
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return "", errors.New("the list of models is malformed")
 	}
-	marked := mark == "" || bearsMark(serverHeader, mark)
+	marked := mark == "" || hasMark(serverHeader, mark)
 	name := ""
 	for _, m := range list.Data {
-		marked = marked || bearsMark(m.OwnedBy, mark)
+		marked = marked || hasMark(m.OwnedBy, mark)
 		if name == "" && isChatModel(m.ID) {
 			name = m.ID
 		}
@@ -140,8 +140,8 @@ func chooseModel(raw []byte, serverHeader, mark string) (string, error) {
 	return name, nil
 }
 
-// bearsMark compares product names as people write them: llama.cpp, llamacpp.
-func bearsMark(name, mark string) bool {
+// hasMark compares product names as people write them: llama.cpp, llamacpp.
+func hasMark(name, mark string) bool {
 	fold := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), ".", "") }
 	return strings.Contains(fold(name), fold(mark))
 }

@@ -9,8 +9,8 @@ import (
 
 var errEncoding = errors.New("reply in an encoding that was not asked for")
 
-// watch ends a call that is too slow, by cancelling its context with the cause.
-type watch struct {
+// watchdog ends a call that is too slow, by cancelling its context with the cause.
+type watchdog struct {
 	cancel context.CancelCauseFunc
 	total  context.CancelFunc
 	first  *time.Timer // runs until the first byte
@@ -18,11 +18,11 @@ type watch struct {
 	limits Limits
 }
 
-// startWatch begins to wait for the first byte. stop must be called.
-func startWatch(parent context.Context, limits Limits) (context.Context, *watch) {
+// startWatchdog begins to wait for the first byte. stop must be called.
+func startWatchdog(parent context.Context, limits Limits) (context.Context, *watchdog) {
 	bounded, total := context.WithTimeoutCause(parent, limits.Total, errTotal)
 	ctx, cancel := context.WithCancelCause(bounded)
-	return ctx, &watch{
+	return ctx, &watchdog{
 		cancel: cancel,
 		total:  total,
 		first:  time.AfterFunc(limits.FirstByte, func() { cancel(errFirstByte) }),
@@ -30,7 +30,7 @@ func startWatch(parent context.Context, limits Limits) (context.Context, *watch)
 	}
 }
 
-func (w *watch) stop() {
+func (w *watchdog) stop() {
 	w.first.Stop()
 	if w.idle != nil {
 		w.idle.Stop()
@@ -42,7 +42,7 @@ func (w *watch) stop() {
 // watchedReader is the reply, read so that silence is measured while we wait for it
 // and not while emit holds the answer back.
 type watchedReader struct {
-	w    *watch
+	w    *watchdog
 	body io.Reader
 }
 

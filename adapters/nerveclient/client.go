@@ -132,7 +132,7 @@ func (c *Client) Ask(ctx context.Context, q framing.SearchQuery, r Receiver) err
 			if !ok {
 				return c.cause()
 			}
-			final, err := r.take(f)
+			final, err := r.deliver(f)
 			if err != nil || final {
 				return err
 			}
@@ -143,8 +143,8 @@ func (c *Client) Ask(ctx context.Context, q framing.SearchQuery, r Receiver) err
 	}
 }
 
-// take hands one frame on. final: it was the last of its request.
-func (r Receiver) take(f Frame) (final bool, err error) {
+// deliver hands one frame on. final: it was the last of its request.
+func (r Receiver) deliver(f Frame) (final bool, err error) {
 	switch f.Type {
 	case framing.SearchResultMsg:
 		results, err := framing.DecodeSearchResult(f.Payload)

@@ -40,7 +40,7 @@ var (
 type Command struct {
 	argv  []string
 	env   []string
-	place string // where the folders are made; made itself when needed
+	dir   string // where the folders are made; made itself when needed
 	limit time.Duration
 }
 
@@ -60,7 +60,7 @@ func NewCommand(argv []string, place string) (*Command, error) {
 	if slices.ContainsFunc(argv, func(arg string) bool { return strings.ContainsRune(arg, 0) }) {
 		return nil, errors.New("recognizer: command holds a NUL character")
 	}
-	return &Command{argv: slices.Clone(argv), env: keptEnvironment(os.Environ()), place: place, limit: DefaultTimeout}, nil
+	return &Command{argv: slices.Clone(argv), env: keptEnvironment(os.Environ()), dir: place, limit: DefaultTimeout}, nil
 }
 
 // keptEnvironment is what a program needs to find its files and to print UTF-8.
@@ -97,15 +97,15 @@ func (c *Command) find() (string, error) {
 
 // Transcribe runs the program once; see ports.Transcriber.
 func (c *Command) Transcribe(ctx context.Context, samples []byte) (string, error) {
-	return bounded(ctx, c.limit, samples, func(ctx context.Context) (text string, err error) {
+	return transcribe(ctx, c.limit, samples, func(ctx context.Context) (text string, err error) {
 		path, err := c.find()
 		if err != nil {
 			return "", err
 		}
-		if err := os.MkdirAll(c.place, 0o700); err != nil {
+		if err := os.MkdirAll(c.dir, 0o700); err != nil {
 			return "", fmt.Errorf("%w: %w", errNoFile, err)
 		}
-		dir, err := os.MkdirTemp(c.place, "") // mode 0700
+		dir, err := os.MkdirTemp(c.dir, "") // mode 0700
 		if err != nil {
 			return "", fmt.Errorf("%w: %w", errNoFile, err)
 		}
@@ -126,7 +126,7 @@ func (c *Command) Transcribe(ctx context.Context, samples []byte) (string, error
 func (c *Command) run(ctx context.Context, path, dir, file string) (string, error) {
 	ctx, tooMuch := context.WithCancelCause(ctx)
 	defer tooMuch(nil)
-	printed := &printed{left: maxPrinted, full: func() { tooMuch(errPrinted) }}
+	printed := &boundedOutput{left: maxPrinted, full: func() { tooMuch(errPrinted) }}
 	complaints := &counter{}
 	cmd := exec.CommandContext(ctx, path, append(slices.Clone(c.argv[1:]), file)...)
 	cmd.Env, cmd.Dir, cmd.WaitDelay = c.env, dir, waitDelay
@@ -149,14 +149,14 @@ func (c *Command) run(ctx context.Context, path, dir, file string) (string, erro
 	return printed.text.String(), nil
 }
 
-// printed keeps what a program prints, and calls full when that is too much.
-type printed struct {
+// boundedOutput keeps what a program prints, and calls full when that is too much.
+type boundedOutput struct {
 	text strings.Builder
 	left int
 	full func()
 }
 
-func (p *printed) Write(b []byte) (int, error) {
+func (p *boundedOutput) Write(b []byte) (int, error) {
 	if p.left -= len(b); p.left < 0 {
 		p.full()
 		return 0, io.ErrShortWrite

@@ -30,7 +30,7 @@ func newCommand(t *testing.T, argv ...string) *Command {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if left, err := os.ReadDir(c.place); len(left) != 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if left, err := os.ReadDir(c.dir); len(left) != 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("left behind: %v, %v", left, err)
 		}
 	})
@@ -141,10 +141,10 @@ func TestCommand_Faults(t *testing.T) {
 
 func TestCommand_NoPlaceForTheFile(t *testing.T) {
 	c := shell(t, `echo yes`)
-	if err := os.WriteFile(c.place, nil, 0o600); err != nil {
+	if err := os.WriteFile(c.dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	defer os.Remove(c.place)
+	defer os.Remove(c.dir)
 	if _, err := c.Transcribe(t.Context(), tone()); !errors.Is(err, ports.ErrTranscriberUnavailable) || !errors.Is(err, errNoFile) {
 		t.Errorf("got %v", err)
 	}

@@ -90,7 +90,7 @@ func (o *OpenAI) Close() { o.http.CloseIdleConnections() }
 
 // Transcribe sends the speech as a WAV file; see ports.Transcriber.
 func (o *OpenAI) Transcribe(ctx context.Context, samples []byte) (string, error) {
-	return bounded(ctx, o.limit, samples, func(ctx context.Context) (string, error) {
+	return transcribe(ctx, o.limit, samples, func(ctx context.Context) (string, error) {
 		body, contentType, err := o.form(samples)
 		if err != nil {
 			return "", err

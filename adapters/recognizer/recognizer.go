@@ -23,9 +23,9 @@ const DefaultTimeout = 30 * time.Second
 // errTooSlow ends a recognition at its own time limit.
 var errTooSlow = errors.New("no text came in time")
 
-// bounded is the frame around every recognizer: what is sent, the time limit,
+// transcribe is the frame around every recognizer: what is sent, the time limit,
 // what comes back, and errors as the port wants them.
-func bounded(ctx context.Context, limit time.Duration, samples []byte, recognize func(ctx context.Context) (string, error)) (string, error) {
+func transcribe(ctx context.Context, limit time.Duration, samples []byte, recognize func(ctx context.Context) (string, error)) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}

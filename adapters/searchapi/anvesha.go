@@ -34,7 +34,7 @@ func NewAnvesha(cfg Config) (*Service, error) {
 // anveshaHealthy keeps the sign-in page of a network from passing for the service.
 func anveshaHealthy(r reply) error {
 	if r.status != http.StatusOK {
-		return refused(r.status, "")
+		return statusError(r.status, "")
 	}
 	var answer struct {
 		Status string `json:"status"`
@@ -60,7 +60,7 @@ func (a anvesha) find(ctx context.Context, query string, limit int) ([]framing.R
 		}
 	}
 	if r.status != http.StatusOK {
-		return nil, refused(r.status, errorWord(r.body))
+		return nil, statusError(r.status, errorWord(r.body))
 	}
 	return decodeAnvesha(r.body)
 }

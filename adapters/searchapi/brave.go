@@ -85,11 +85,11 @@ func (b brave) page(ctx context.Context, query string, count, page int) (hits []
 		}
 		if json.Unmarshal(r.body, &answer) == nil && answer.Error.Code == braveKeyFault {
 			b.reportKey(r.status)
-			return nil, false, refused(r.status, braveKeyFault)
+			return nil, false, statusError(r.status, braveKeyFault)
 		}
 	}
 	if r.status != http.StatusOK {
-		return nil, false, refused(r.status, "")
+		return nil, false, statusError(r.status, "")
 	}
 	return decodeBrave(r.body)
 }

@@ -18,10 +18,10 @@ var (
 	errConnect  = errors.New("no connection in time")
 )
 
-// describe turns a failed exchange into a text of our own. The library's texts
+// safeCause turns a failed exchange into a text of our own. The library's texts
 // hold the full address and may quote what the service sent, which can be the
 // key or the query mirrored back; neither may reach a log.
-func describe(err error) error {
+func safeCause(err error) error {
 	var (
 		op      *net.OpError
 		dns     *net.DNSError
@@ -55,9 +55,9 @@ func describe(err error) error {
 	}
 }
 
-// refused is the failure for a status other than 200. The word comes from a
+// statusError is the failure for a status other than 200. The word comes from a
 // closed list or is empty.
-func refused(status int, word string) error {
+func statusError(status int, word string) error {
 	switch {
 	case status >= 300 && status < 400:
 		return fmt.Errorf("it redirects (status %d) and is not followed; set %s to where it leads", status, settingURL)

@@ -53,9 +53,9 @@ func (s *score) UnmarshalJSON(data []byte) error {
 // rankScore stands in where a service gives no score: 1, 1/2, 1/3 and so on.
 func rankScore(i int) float32 { return 1 / float32(i+1) }
 
-// keep drops what is no web address or came before, and cuts at limit. The
+// usableResults drops what is no web address or came before, and cuts at limit. The
 // service's order stays.
-func keep(found []framing.Result, limit int) []framing.Result {
+func usableResults(found []framing.Result, limit int) []framing.Result {
 	kept := make([]framing.Result, 0, min(len(found), limit))
 	seen := make(map[string]bool, len(found))
 	for _, r := range found {

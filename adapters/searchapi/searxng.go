@@ -38,7 +38,7 @@ func (s searXNG) find(ctx context.Context, query string, _ int) ([]framing.Resul
 	case r.status == http.StatusForbidden:
 		return nil, errFormatOff
 	case r.status != http.StatusOK:
-		return nil, refused(r.status, "")
+		return nil, statusError(r.status, "")
 	}
 	return decodeSearXNG(r.body)
 }

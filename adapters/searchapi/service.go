@@ -150,7 +150,7 @@ func (s *Service) checkRedirect(req *http.Request, via []*http.Request) error {
 // cache, and bounds the time of the whole.
 func (s *Service) Search(ctx context.Context, req ports.SearchRequest) ([]framing.Result, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, s.fault(err)
+		return nil, s.unavailable(err)
 	}
 	key := cacheKey{cleanQuery(req.Query), min(max(req.Limit, 1), framing.MaxResults)}
 	if key.query == "" {
@@ -163,19 +163,19 @@ func (s *Service) Search(ctx context.Context, req ports.SearchRequest) ([]framin
 	defer cancel()
 	found, err := s.find(limited, key.query, key.limit)
 	if ended := ctx.Err(); ended != nil {
-		return nil, s.fault(ended)
+		return nil, s.unavailable(ended)
 	}
 	if err != nil {
-		return nil, s.fault(err)
+		return nil, s.unavailable(err)
 	}
-	results := keep(found, key.limit)
+	results := usableResults(found, key.limit)
 	s.cache.put(key, results, s.now())
 	return results, nil
 }
 
-// fault wraps what went wrong; err must be one of this package's texts or a
+// unavailable wraps what went wrong; err must be one of this package's texts or a
 // context's error.
-func (s *Service) fault(err error) error {
+func (s *Service) unavailable(err error) error {
 	return fmt.Errorf("%w: %s: %w", ports.ErrSearchUnavailable, s.name, err)
 }
 
@@ -204,14 +204,14 @@ func (s *Service) exchange(ctx context.Context, path string, query url.Values, s
 	ctx = httptrace.WithClientTrace(ctx, s.freshRetry())
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
-		return reply{}, describe(err)
+		return reply{}, safeCause(err)
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "plexus")
 	sign(req.Header)
 	resp, err := s.http.Do(req)
 	if err != nil {
-		return reply{}, describe(err)
+		return reply{}, safeCause(err)
 	}
 	defer func() { _ = resp.Body.Close() }() // an unread rest ends the connection
 	if resp.StatusCode == http.StatusOK {
@@ -220,7 +220,7 @@ func (s *Service) exchange(ctx context.Context, path string, query url.Values, s
 			err = errTooLarge
 		}
 		if err != nil {
-			return reply{}, describe(err)
+			return reply{}, safeCause(err)
 		}
 		return reply{resp.StatusCode, body}, nil
 	}
@@ -267,7 +267,7 @@ func (s *Service) Warm(ctx context.Context) error {
 		err = s.healthy(r)
 	}
 	if err != nil {
-		return s.fault(err)
+		return s.unavailable(err)
 	}
 	return nil
 }

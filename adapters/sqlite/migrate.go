@@ -74,15 +74,15 @@ func (m *migrator) reached(version int, stage string) error {
 // half written outside the log, as on a database's way into WAL mode, nobody can
 // read the file before that is taken back.
 func (m *migrator) probe(ctx context.Context) error {
-	err := m.look(ctx, "mode=ro", quickCheck)
+	err := m.openAndCheck(ctx, "mode=ro", quickCheck)
 	if sqlitex.NeedsRollback(err) {
-		return m.look(ctx, "mode=rw", quickCheck)
+		return m.openAndCheck(ctx, "mode=rw", quickCheck)
 	}
 	return err
 }
 
-// look runs the checks on a database that this program can open.
-func (m *migrator) look(ctx context.Context, mode string, checks ...func(context.Context, *sql.DB) error) (err error) {
+// openAndCheck runs the checks on a database that this program can open.
+func (m *migrator) openAndCheck(ctx context.Context, mode string, checks ...func(context.Context, *sql.DB) error) (err error) {
 	db, err := connect(m.path, readerPragmas(), mode)
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func Check(ctx context.Context, path string) error {
 		return err
 	}
 	m := migrator{path: path, scripts: scripts}
-	return m.look(ctx, "mode=ro", quickCheck, personal.Check)
+	return m.openAndCheck(ctx, "mode=ro", quickCheck, personal.Check)
 }
 
 func open(ctx context.Context, path string, opts Options, m migrator) (*Store, error) {

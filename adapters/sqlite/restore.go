@@ -52,8 +52,8 @@ type RestoreOptions struct {
 	Now     func() time.Time
 }
 
-// Restored says what Restore did.
-type Restored struct {
+// RestoreResult says what Restore did.
+type RestoreResult struct {
 	Kept    string           // where the replaced database is now, or "" when there was none
 	Devices []pairing.Device // that the restored database lets in
 	Dropped []pairing.Device // that it does not: revoked, or not in the replaced database
@@ -68,10 +68,10 @@ type Restored struct {
 // know (it may be unreadable), are dropped unless readmitted. An extension that
 // the replaced database did not let in any more is not let in; where that cannot
 // be read, the backup's word counts, since an extension has to have its key too.
-func Restore(ctx context.Context, backup, path string, opts RestoreOptions) (done Restored, err error) {
+func Restore(ctx context.Context, backup, path string, opts RestoreOptions) (done RestoreResult, err error) {
 	fresh := path + ".restoring"
 	if err := removeDatabase(fresh); err != nil {
-		return Restored{}, fmt.Errorf("restore: %w", err)
+		return RestoreResult{}, fmt.Errorf("restore: %w", err)
 	}
 	defer func() {
 		if err != nil {
@@ -79,29 +79,29 @@ func Restore(ctx context.Context, backup, path string, opts RestoreOptions) (don
 		}
 	}()
 	if err := copyFile(backup, fresh); err != nil {
-		return Restored{}, fmt.Errorf("restore: copy backup: %w", err)
+		return RestoreResult{}, fmt.Errorf("restore: copy backup: %w", err)
 	}
 	known, err := readReplaced(ctx, path)
 	if err != nil {
-		return Restored{}, fmt.Errorf("restore: %w", err)
+		return RestoreResult{}, fmt.Errorf("restore: %w", err)
 	}
 	if err := prepareRestored(ctx, fresh, known, opts, &done); err != nil {
-		return Restored{}, fmt.Errorf("restore: %w", err)
+		return RestoreResult{}, fmt.Errorf("restore: %w", err)
 	}
 	if done.Kept, err = setAside(ctx, path, "replaced", opts.Now()); err != nil {
-		return Restored{}, fmt.Errorf("restore: keep the old database: %w", err)
+		return RestoreResult{}, fmt.Errorf("restore: keep the old database: %w", err)
 	}
 	if err := os.Rename(fresh, path); err != nil {
-		return Restored{}, fmt.Errorf("restore: %w", err)
+		return RestoreResult{}, fmt.Errorf("restore: %w", err)
 	}
 	if err := syncDir(filepath.Dir(path)); err != nil {
-		return Restored{}, fmt.Errorf("restore: %w", err)
+		return RestoreResult{}, fmt.Errorf("restore: %w", err)
 	}
 	return done, nil
 }
 
 // prepareRestored opens the copy as a host would, and makes it this host's.
-func prepareRestored(ctx context.Context, fresh string, known replaced, opts RestoreOptions, done *Restored) error {
+func prepareRestored(ctx context.Context, fresh string, known replaced, opts RestoreOptions, done *RestoreResult) error {
 	info, err := os.Stat(fresh)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func prepareRestored(ctx context.Context, fresh string, known replaced, opts Res
 	}
 	err = personal.Check(ctx, s.reader)
 	if err == nil {
-		err = sqlitex.InTx(ctx, s.writer, func(tx *sql.Tx) error { return claim(ctx, tx, known, opts, done) })
+		err = sqlitex.InTx(ctx, s.writer, func(tx *sql.Tx) error { return adoptBackup(ctx, tx, known, opts, done) })
 	}
 	if err := errors.Join(err, s.Close()); err != nil {
 		return sqlitex.Wrap("claim the backup", err)
@@ -126,8 +126,8 @@ func prepareRestored(ctx context.Context, fresh string, known replaced, opts Res
 	return dropCopies(fresh)
 }
 
-// claim drops what may not come back and binds the rest to the master token.
-func claim(ctx context.Context, tx *sql.Tx, known replaced, opts RestoreOptions, done *Restored) error {
+// adoptBackup drops what may not come back and binds the rest to the master token.
+func adoptBackup(ctx context.Context, tx *sql.Tx, known replaced, opts RestoreOptions, done *RestoreResult) error {
 	devices, err := listDevices(ctx, tx)
 	if err != nil {
 		return err
@@ -156,13 +156,13 @@ func claim(ctx context.Context, tx *sql.Tx, known replaced, opts RestoreOptions,
 
 // barExtensions takes back what was allowed when the backup was made and has been
 // blocked or forgotten since.
-func barExtensions(ctx context.Context, tx *sql.Tx, known replaced, done *Restored) error {
+func barExtensions(ctx context.Context, tx *sql.Tx, known replaced, done *RestoreResult) error {
 	extensions, err := listExtensions(ctx, tx)
 	if err != nil {
 		return err
 	}
 	for _, e := range extensions {
-		if !letIn(e.State) || known.extensions == nil || letIn(known.extensions[keyOf(e)]) {
+		if !isAdmitted(e.State) || known.extensions == nil || isAdmitted(known.extensions[keyOf(e)]) {
 			continue
 		}
 		done.Barred++
@@ -178,7 +178,7 @@ func barExtensions(ctx context.Context, tx *sql.Tx, known replaced, done *Restor
 	return nil
 }
 
-func letIn(s admission.State) bool { return s == admission.Allowed || s == admission.ByToken }
+func isAdmitted(s admission.State) bool { return s == admission.Allowed || s == admission.ByToken }
 
 // extensionKey is what makes an extension the same one in two databases.
 type extensionKey struct {

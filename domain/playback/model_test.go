@@ -73,7 +73,7 @@ func (m *model) interrupt(now time.Time) (fx Effects) {
 	if waiting := m.inState("fenced"); len(waiting) == maxUncleared {
 		fx.Ended = append(fx.Ended, m.end(waiting[0], waiting[0].heard(0), 0))
 	}
-	c.state, c.due = "fenced", now.Add(ClearPatience)
+	c.state, c.due = "fenced", now.Add(ClearTimeout)
 	return fx
 }
 

@@ -14,11 +14,11 @@ const (
 	MaxUnheardFrames  = 512             // buffers: with frames of 20 ms only 10 s
 )
 
-// ClearPatience is how long the host waits for the acknowledgement of a
+// ClearTimeout is how long the host waits for the acknowledgement of a
 // playback.clear. A client that holds another generation gives none at all. The
 // clear itself is on the wire ahead of whatever follows, so giving up early
 // costs no more than the exact played_ms.
-const ClearPatience = 2 * time.Second
+const ClearTimeout = 2 * time.Second
 
 // maxUncleared bounds the clears that wait for their acknowledgement.
 const maxUncleared = 16
@@ -55,11 +55,11 @@ type State struct {
 // speech is a generation that has not ended.
 type speech struct {
 	Generation
-	frames   uint64 // so far, and so the next sequence
-	finished bool   // no more frames follow
-	cut      bool   // the model was cancelled; what it had said is played all the same
-	started  bool   // the client has begun to play it
-	giveUp   time.Time
+	frames        uint64 // so far, and so the next sequence
+	finished      bool   // no more frames follow
+	cut           bool   // the model was cancelled; what it had said is played all the same
+	started       bool   // the client has begun to play it
+	clearDeadline time.Time
 }
 
 // Connect tells that a client has authenticated: the host may speak.
@@ -137,14 +137,14 @@ func (s *State) Interrupt(now time.Time) Effects {
 		return Effects{}
 	}
 	s.current = nil
-	s.raise(c.Epoch)
+	s.raiseFence(c.Epoch)
 	fx := Effects{Cancel: c.Generation}
 	if c.frames == 0 { // the client has never heard of it
 		fx.Ended = []Ending{s.retire(*c, Suppressed, 0)}
 		return fx
 	}
 	fx.Clear = c.Generation
-	c.giveUp = now.Add(ClearPatience)
+	c.clearDeadline = now.Add(ClearTimeout)
 	if len(s.uncleared) == maxUncleared {
 		fx.Ended = []Ending{s.giveUpOldest()}
 	}
@@ -160,8 +160,8 @@ func (s *State) Alert() Fence {
 	return s.fence
 }
 
-// raise fences everything up to epoch, and every assistant caption so far.
-func (s *State) raise(epoch uint64) {
+// raiseFence fences everything up to epoch, and every assistant caption so far.
+func (s *State) raiseFence(epoch uint64) {
 	s.fence = s.fence.Raised(Fence{Epoch: epoch, Caption: s.assistant})
 }
 
@@ -211,7 +211,7 @@ func (s *State) Stopped(g Generation, playedMS uint64) Effects {
 		return Effects{}
 	}
 	s.current = nil
-	s.raise(c.Epoch)
+	s.raiseFence(c.Epoch)
 	return Effects{Cancel: g, Ended: []Ending{s.retire(*c, c.heard(playedMS), playedMS)}}
 }
 
@@ -220,13 +220,13 @@ func (s *State) Deadline() (at time.Time, ok bool) {
 	if len(s.uncleared) == 0 {
 		return time.Time{}, false
 	}
-	return s.uncleared[0].giveUp, true
+	return s.uncleared[0].clearDeadline, true
 }
 
 // Expire gives up the acknowledgements whose time is over at now.
 func (s *State) Expire(now time.Time) Effects {
 	var fx Effects
-	for len(s.uncleared) > 0 && !now.Before(s.uncleared[0].giveUp) {
+	for len(s.uncleared) > 0 && !now.Before(s.uncleared[0].clearDeadline) {
 		fx.Ended = append(fx.Ended, s.giveUpOldest())
 	}
 	return fx

@@ -275,7 +275,7 @@ func TestAMissingClearedIsGivenUp(t *testing.T) {
 		t.Error("quiet before the acknowledgement")
 	}
 	at, ok := s.Deadline()
-	if want := begin().Add(ClearPatience); !ok || !at.Equal(want) {
+	if want := begin().Add(ClearTimeout); !ok || !at.Equal(want) {
 		t.Fatalf("deadline %v, %v, want %v", at, ok, want)
 	}
 	wantEffects(t, "just before", s.Expire(at.Add(-1)), Effects{})

@@ -68,10 +68,10 @@ func (s *Service) Health() Health {
 
 // CountRefused notes a query that was refused before it was asked.
 func (s *Service) CountRefused() {
-	s.note(func(hl *health) { hl.refused++ })
+	s.updateHealth(func(hl *health) { hl.refused++ })
 }
 
-func (s *Service) note(change func(*health)) {
+func (s *Service) updateHealth(change func(*health)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.health)

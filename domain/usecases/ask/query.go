@@ -28,12 +28,12 @@ type Question struct {
 // many searches or generations are running.
 func (s *Service) AnswerQuery(ctx context.Context, q Question, sink ports.AnswerSink) {
 	q.Query.Query = strings.TrimSpace(q.Query.Query)
-	a := &answering{service: s, q: q.Query, asker: q.Asker, sink: sink, began: s.deps.Now()}
+	a := &pendingAnswer{service: s, q: q.Query, asker: q.Asker, sink: sink, began: s.deps.Now()}
 	a.record = s.beginRecord(q.Query)
 	if err := recovery.Call("answering", func() error { return a.run(ctx) }); err != nil {
 		a.fail(ctx, err)
 	}
-	s.note(func(hl *health) {
+	s.updateHealth(func(hl *health) {
 		switch {
 		case a.ended: // counted before it was sent
 		case a.counted:
@@ -46,8 +46,8 @@ func (s *Service) AnswerQuery(ctx context.Context, q Question, sink ports.Answer
 	a.endRecord(ctx)
 }
 
-// answering is one question on its way.
-type answering struct {
+// pendingAnswer is one question on its way.
+type pendingAnswer struct {
 	service *Service
 	q       framing.SearchQuery // its Query trimmed
 	asker   string
@@ -65,7 +65,7 @@ type answering struct {
 }
 
 // run gives an error only when nothing more may or can be sent.
-func (a *answering) run(ctx context.Context) error {
+func (a *pendingAnswer) run(ctx context.Context) error {
 	if a.q.Search {
 		if err := a.search(ctx); err != nil {
 			return err
@@ -83,7 +83,7 @@ func (a *answering) run(ctx context.Context) error {
 
 // fail ends a question that our own code or the sink has broken. An error with
 // ctx ended is the normal end of a cancelled question.
-func (a *answering) fail(ctx context.Context, err error) {
+func (a *pendingAnswer) fail(ctx context.Context, err error) {
 	if ctx.Err() != nil && !recovery.Is(err) {
 		return
 	}
@@ -98,7 +98,7 @@ func (a *answering) fail(ctx context.Context, err error) {
 }
 
 // answer sends the pieces of the answer and gives the text of the final token.
-func (a *answering) answer(ctx context.Context) (final string, err error) {
+func (a *pendingAnswer) answer(ctx context.Context) (final string, err error) {
 	if a.q.Query == "" || a.service.opts.NoAnswers {
 		return "", nil
 	}
@@ -160,14 +160,14 @@ func (s *Service) Generate(ctx context.Context, prompt ports.Prompt, emit func(t
 	case err == nil:
 		err = ports.ErrModelEmpty
 	}
-	s.note(func(hl *health) { hl.modelFailure.add(s.deps.Now(), err) })
+	s.updateHealth(func(hl *health) { hl.modelFailure.add(s.deps.Now(), err) })
 	s.logFailure("the model failed", err)
 	return err
 }
 
 // extract sends the extractive answer. Where a model has failed the final token
 // says so in any case; otherwise only when no sentence matches.
-func (a *answering) extract(ctx context.Context, kind answers.NoticeKind) (final string, err error) {
+func (a *pendingAnswer) extract(ctx context.Context, kind answers.NoticeKind) (final string, err error) {
 	for _, s := range answers.Extract(a.q.Query, a.q.Context, a.results) {
 		if err := a.token(ctx, s.Text+" "+s.Mark+" "); err != nil {
 			return "", err
@@ -183,7 +183,7 @@ func (a *answering) extract(ctx context.Context, kind answers.NoticeKind) (final
 }
 
 // notice stands apart from what has been said before it.
-func (a *answering) notice(kind answers.NoticeKind) string {
+func (a *pendingAnswer) notice(kind answers.NoticeKind) string {
 	sentence := answers.Notice(kind, a.service.opts.Language)
 	if a.emitted {
 		return "\n\n" + sentence
@@ -191,8 +191,8 @@ func (a *answering) notice(kind answers.NoticeKind) string {
 	return sentence
 }
 
-func (a *answering) token(ctx context.Context, piece string) error {
-	if err := a.send(ctx, func() error { return a.sink.Token(ctx, piece, false) }); err != nil {
+func (a *pendingAnswer) token(ctx context.Context, piece string) error {
+	if err := a.callSink(ctx, func() error { return a.sink.Token(ctx, piece, false) }); err != nil {
 		return err
 	}
 	a.emitted = true
@@ -200,9 +200,9 @@ func (a *answering) token(ctx context.Context, piece string) error {
 	return nil
 }
 
-func (a *answering) end(ctx context.Context, final string) error {
-	err := a.send(ctx, func() error {
-		a.count()
+func (a *pendingAnswer) end(ctx context.Context, final string) error {
+	err := a.callSink(ctx, func() error {
+		a.countAnswered()
 		return a.sink.Token(ctx, final, true)
 	})
 	a.ended = err == nil
@@ -210,22 +210,22 @@ func (a *answering) end(ctx context.Context, final string) error {
 	return err
 }
 
-// count goes before the final token, so that whoever has read the whole answer
+// countAnswered goes before the final token, so that whoever has read the whole answer
 // finds it in the figures.
-func (a *answering) count() {
+func (a *pendingAnswer) countAnswered() {
 	if a.counted {
 		return // a sink that panicked is tried once more
 	}
 	took := a.service.deps.Now().Sub(a.began)
-	a.service.note(func(hl *health) {
+	a.service.updateHealth(func(hl *health) {
 		hl.answered++
 		hl.finals.add(took)
 	})
 	a.counted = true
 }
 
-// send calls the sink unless the question is over.
-func (a *answering) send(ctx context.Context, call func() error) error {
+// callSink calls the sink unless the question is over.
+func (a *pendingAnswer) callSink(ctx context.Context, call func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (a *answering) send(ctx context.Context, call func() error) error {
 
 // index keeps the page of the question. A page that cannot be kept does not
 // spoil the answer.
-func (a *answering) index(ctx context.Context) error {
+func (a *pendingAnswer) index(ctx context.Context) error {
 	if err := ctx.Err(); err != nil || a.service.deps.Index == nil {
 		return err
 	}
@@ -250,7 +250,7 @@ func (a *answering) index(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		a.service.note(func(hl *health) { hl.indexFailure.add(a.service.deps.Now(), err) })
+		a.service.updateHealth(func(hl *health) { hl.indexFailure.add(a.service.deps.Now(), err) })
 		a.service.logFailure("a page was not indexed", err)
 	}
 	return ctx.Err()
@@ -258,10 +258,10 @@ func (a *answering) index(ctx context.Context) error {
 
 // record is what is kept of a question's answer. A nil one keeps nothing.
 type record struct {
-	text  strings.Builder
-	full  bool // the text has been cut
-	whole bool // the final token went out and held no notice
-	end   func(context.Context, ports.Answered)
+	text     strings.Builder
+	full     bool // the text has been cut
+	complete bool // the final token went out and held no notice
+	end      func(context.Context, ports.Answered)
 }
 
 // beginRecord gives nil for what is not recorded: a question without words or
@@ -297,16 +297,16 @@ func (r *record) add(piece string) {
 
 func (r *record) ended(whole bool) {
 	if r != nil {
-		r.whole = whole
+		r.complete = whole
 	}
 }
 
 // endRecord keeps the answer, also that of a question whose ctx has ended.
-func (a *answering) endRecord(ctx context.Context) {
+func (a *pendingAnswer) endRecord(ctx context.Context) {
 	if a.record == nil {
 		return
 	}
-	answered := ports.Answered{Text: a.record.text.String(), Results: a.results, Complete: a.record.whole}
+	answered := ports.Answered{Text: a.record.text.String(), Results: a.results, Complete: a.record.complete}
 	err := recovery.Call("recorder", func() error {
 		a.record.end(context.WithoutCancel(ctx), answered)
 		return nil

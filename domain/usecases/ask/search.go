@@ -15,7 +15,7 @@ import (
 // search fills a.results and sends them. When the service has failed they are
 // sent only if the page index has some: an empty list means "searched, nothing
 // found" and must stay true.
-func (a *answering) search(ctx context.Context) error {
+func (a *pendingAnswer) search(ctx context.Context) error {
 	if a.q.Query != "" {
 		var err error
 		a.results, a.searchFailed, err = a.service.find(ctx, lookup{
@@ -32,16 +32,16 @@ func (a *answering) search(ctx context.Context) error {
 	if found.Results == nil {
 		found.Results = []framing.Result{}
 	}
-	if err := a.send(ctx, func() error { return a.sink.Results(ctx, found) }); err != nil {
+	if err := a.callSink(ctx, func() error { return a.sink.Results(ctx, found) }); err != nil {
 		return err
 	}
 	took := a.sinceBegan()
-	a.service.note(func(hl *health) { hl.firstResults.add(took) })
+	a.service.updateHealth(func(hl *health) { hl.firstResults.add(took) })
 	return nil
 }
 
 // sinceBegan is wall-clock time, which may have been set back.
-func (a *answering) sinceBegan() time.Duration { return max(a.service.deps.Now().Sub(a.began), 0) }
+func (a *pendingAnswer) sinceBegan() time.Duration { return max(a.service.deps.Now().Sub(a.began), 0) }
 
 // Find looks for what may help to answer a text of the owner, as a question of
 // the browser does: the search service first, then the page index, which the
@@ -103,7 +103,7 @@ func (s *Service) askService(ctx context.Context, q lookup) (found []framing.Res
 	case ctx.Err() != nil && !recovery.Is(err):
 		return nil, false, ctx.Err()
 	case err != nil:
-		s.note(func(hl *health) { hl.searchFailure.add(s.deps.Now(), err) })
+		s.updateHealth(func(hl *health) { hl.searchFailure.add(s.deps.Now(), err) })
 		s.logFailure("the search service failed", err)
 		return nil, true, nil
 	}

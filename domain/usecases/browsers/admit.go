@@ -68,7 +68,7 @@ func (r *Registry) admitByToken(ctx context.Context, origin, entry string) admis
 	case row.State == admission.Blocked:
 		return admission.Refuse(admission.KeyBlocked)
 	}
-	row = r.seen(ctx, row)
+	row = r.recordVisit(ctx, row)
 	return admission.Verdict{Admitted: true, Entry: entry, Peer: admission.Peer{Origin: origin, Basis: admission.AsTokenHolder, RowID: row.ID}}
 }
 
@@ -91,21 +91,21 @@ func (r *Registry) admitByKey(ctx context.Context, origin string, offers []admis
 		}
 		switch row.State {
 		case admission.Allowed:
-			row = r.seen(ctx, row)
+			row = r.recordVisit(ctx, row)
 			return admission.Verdict{Admitted: true, Entry: o.Entry, Peer: admission.Peer{Origin: origin, Basis: admission.AsExtension, RowID: row.ID}}
 		case admission.Blocked:
 			refusal = admission.Refuse(admission.KeyBlocked)
 		default:
-			r.seen(ctx, row)
+			r.recordVisit(ctx, row)
 			refusal = admission.Refuse(admission.KeyWaiting)
 		}
 	}
 	return refusal
 }
 
-// seen stores a new row, or an old one whose last-seen time has grown stale. A
+// recordVisit stores a new row, or an old one whose last-seen time has grown stale. A
 // failure is logged and costs the peer nothing: what decides is already known.
-func (r *Registry) seen(ctx context.Context, row admission.Extension) admission.Extension {
+func (r *Registry) recordVisit(ctx context.Context, row admission.Extension) admission.Extension {
 	now := r.deps.Now()
 	if row.ID != 0 && now.Sub(row.LastSeen) < lastSeenStep && !now.Before(row.LastSeen) {
 		return row

@@ -38,7 +38,7 @@ func (r *Registry) Extensions(ctx context.Context) ([]admission.Extension, error
 // ports.ErrExtensionUnknown.
 func (r *Registry) AllowExtension(ctx context.Context, id int64) (admission.Extension, error) {
 	state := admission.Allowed
-	row, err := r.decide(ctx, id, func(e admission.Extension) admission.State {
+	row, err := r.setState(ctx, id, func(e admission.Extension) admission.State {
 		if e.Key == (admission.KeyHash{}) {
 			state = admission.ByToken // a row without a key stays tied to the token
 		}
@@ -52,7 +52,7 @@ func (r *Registry) AllowExtension(ctx context.Context, id int64) (admission.Exte
 
 // RemoveExtension blocks a row, durably, and then ends its live connections.
 func (r *Registry) RemoveExtension(ctx context.Context, id int64) (admission.Extension, error) {
-	row, err := r.decide(ctx, id, func(admission.Extension) admission.State { return admission.Blocked })
+	row, err := r.setState(ctx, id, func(admission.Extension) admission.State { return admission.Blocked })
 	if err != nil {
 		return admission.Extension{}, fmt.Errorf("remove extension %d: %w", id, err)
 	}
@@ -70,7 +70,7 @@ func (r *Registry) ForgetExtension(ctx context.Context, id int64) error {
 	return nil
 }
 
-func (r *Registry) decide(ctx context.Context, id int64, next func(admission.Extension) admission.State) (admission.Extension, error) {
+func (r *Registry) setState(ctx context.Context, id int64, next func(admission.Extension) admission.State) (admission.Extension, error) {
 	rows, err := r.deps.Extensions.Extensions(ctx)
 	if err != nil {
 		return admission.Extension{}, err

@@ -48,7 +48,7 @@ func (r *Registry) Refuse(cause admission.Cause, peer string) {
 	now := r.deps.Now()
 	r.mu.Lock()
 	count := r.refusals.add(cause, peer, now)
-	loud := sessions.Milestone(count) && r.lines.Allow(string(cause), now)
+	loud := sessions.Milestone(count) && r.logLimit.Allow(string(cause), now)
 	r.mu.Unlock()
 	r.changes.Notify()
 	if loud {

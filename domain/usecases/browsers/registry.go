@@ -41,7 +41,7 @@ type Registry struct {
 	live     map[ports.NerveLink]admission.Peer
 	round    uint64 // rises with every removal and rotation
 	refusals refusals
-	lines    loglimit.PerMinute
+	logLimit loglimit.PerMinute
 
 	rotating sync.Mutex // one rotation at a time, so that file and memory agree
 }
@@ -68,7 +68,7 @@ func New(deps Deps, opts Options) (*Registry, error) {
 	}
 	return &Registry{
 		deps: deps, opts: opts, token: opts.TokenHash,
-		live: map[ports.NerveLink]admission.Peer{}, lines: loglimit.PerMinute{},
+		live: map[ports.NerveLink]admission.Peer{}, logLimit: loglimit.PerMinute{},
 	}, nil
 }
 

@@ -36,21 +36,21 @@ type ownerSettings struct {
 }
 
 func (s *Service) loadSettings(ctx context.Context) error {
-	s.owner.storing = syncx.NewSemaphore(1)
+	s.settings.storing = syncx.NewSemaphore(1)
 	stored, err := s.deps.Settings.Settings(ctx)
 	if err != nil {
 		return fmt.Errorf("load settings: %w", err)
 	}
 	public := stored[keyPublicURL]
 	if s.opts.PublicURL != "" {
-		public, s.owner.fixed = s.opts.PublicURL, true
+		public, s.settings.fixed = s.opts.PublicURL, true
 	}
 	if public != "" {
 		server, err := pairing.ParseServer(public)
 		switch {
 		case err == nil:
-			s.owner.public = server
-		case s.owner.fixed:
+			s.settings.public = server
+		case s.settings.fixed:
 			return fmt.Errorf("public_url: %w", err)
 		default:
 			s.deps.Log.Error("the stored public address cannot be used", "error", err)
@@ -58,10 +58,10 @@ func (s *Service) loadSettings(ctx context.Context) error {
 	}
 	for line := range strings.Lines(stored[keyAcceptedHosts]) {
 		if server, err := pairing.ParseServer("wss://" + strings.TrimSpace(line)); err == nil {
-			s.owner.hosts = append(s.owner.hosts, server)
+			s.settings.hosts = append(s.settings.hosts, server)
 		}
 	}
-	s.owner.noPhone = stored[keyNoPhone] == "true"
+	s.settings.noPhone = stored[keyNoPhone] == "true"
 	return nil
 }
 
@@ -71,7 +71,7 @@ func (s *Service) loadSettings(ctx context.Context) error {
 func (s *Service) PublicURL() (server pairing.Server, fixed, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.owner.public, s.owner.fixed, s.owner.public != pairing.Server{}
+	return s.settings.public, s.settings.fixed, s.settings.public != pairing.Server{}
 }
 
 // SetPublicURL stores the address, durably; "" takes it away. A bad one is a
@@ -84,14 +84,14 @@ func (s *Service) SetPublicURL(ctx context.Context, address string) error {
 			return fmt.Errorf("set public URL: %w", err)
 		}
 	}
-	err := s.store(ctx, func() (key, value string, apply func(), err error) {
-		if s.owner.fixed {
+	err := s.changeSetting(ctx, func() (key, value string, apply func(), err error) {
+		if s.settings.fixed {
 			return "", "", nil, ErrSettingFixed
 		}
 		if address != "" {
 			value = server.String()
 		}
-		return keyPublicURL, value, func() { s.owner.public = server }, nil
+		return keyPublicURL, value, func() { s.settings.public = server }, nil
 	})
 	if err != nil {
 		return fmt.Errorf("set public URL: %w", err)
@@ -103,17 +103,17 @@ func (s *Service) SetPublicURL(ctx context.Context, address string) error {
 func (s *Service) NoPhone() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.owner.noPhone
+	return s.settings.noPhone
 }
 
 // SetNoPhone stores whether clients are turned away, durably. It ends no
 // connection that is open.
 func (s *Service) SetNoPhone(ctx context.Context, on bool) error {
-	err := s.store(ctx, func() (key, value string, apply func(), err error) {
+	err := s.changeSetting(ctx, func() (key, value string, apply func(), err error) {
 		if on {
 			value = "true"
 		}
-		return keyNoPhone, value, func() { s.owner.noPhone = on }, nil
+		return keyNoPhone, value, func() { s.settings.noPhone = on }, nil
 	})
 	if err != nil {
 		return fmt.Errorf("set no phone: %w", err)
@@ -132,10 +132,10 @@ func (s *Service) AcceptedHosts() []AcceptedHost {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []AcceptedHost
-	if s.owner.public != (pairing.Server{}) {
-		list = append(list, AcceptedHost{Server: s.owner.public, Public: true})
+	if s.settings.public != (pairing.Server{}) {
+		list = append(list, AcceptedHost{Server: s.settings.public, Public: true})
 	}
-	for _, server := range s.owner.hosts {
+	for _, server := range s.settings.hosts {
 		list = append(list, AcceptedHost{Server: server})
 	}
 	return list
@@ -171,23 +171,23 @@ func (s *Service) acceptServer(ctx context.Context, server pairing.Server) error
 }
 
 func (s *Service) storeHosts(ctx context.Context, edit func([]pairing.Server) []pairing.Server) error {
-	return s.store(ctx, func() (key, value string, apply func(), err error) {
-		hosts := edit(slices.Clone(s.owner.hosts))
+	return s.changeSetting(ctx, func() (key, value string, apply func(), err error) {
+		hosts := edit(slices.Clone(s.settings.hosts))
 		lines := make([]string, len(hosts))
 		for i, server := range hosts {
 			lines[i] = server.Authority()
 		}
-		return keyAcceptedHosts, strings.Join(lines, "\n"), func() { s.owner.hosts = hosts }, nil
+		return keyAcceptedHosts, strings.Join(lines, "\n"), func() { s.settings.hosts = hosts }, nil
 	})
 }
 
-// store makes one change in the store and then in memory. prepare and apply run
+// changeSetting makes one change in the store and then in memory. prepare and apply run
 // under the lock; an empty value drops the key.
-func (s *Service) store(ctx context.Context, prepare func() (key, value string, apply func(), err error)) error {
-	if err := s.owner.storing.Acquire(ctx); err != nil {
+func (s *Service) changeSetting(ctx context.Context, prepare func() (key, value string, apply func(), err error)) error {
+	if err := s.settings.storing.Acquire(ctx); err != nil {
 		return err
 	}
-	defer s.owner.storing.Release()
+	defer s.settings.storing.Release()
 	s.mu.Lock()
 	key, value, apply, err := prepare()
 	s.mu.Unlock()

@@ -38,7 +38,7 @@ func (s *Service) Authenticate(ctx context.Context, token pairing.DeviceToken) (
 	case !errors.Is(err, ports.ErrDeviceUnknown):
 		return Identity{}, fmt.Errorf("look up a device token: %w", err)
 	case isCode:
-		s.warn("an invitation code was presented as a device token; it is still open")
+		s.warnLimited("an invitation code was presented as a device token; it is still open")
 	}
 	return Identity{}, ErrTokenUnknown
 }
@@ -49,29 +49,29 @@ func (s *Service) AuthenticateMaster(ctx context.Context, token pairing.MasterTo
 	if token.Hash().Equal(s.opts.Master) {
 		return nil
 	}
-	s.noteMistake(ctx, token.Text, "the master token")
+	s.warnOfMixedUpSecret(ctx, token.Text, "the master token")
 	return ErrTokenUnknown
 }
 
-// noteMistake tells the log which of our secrets was used in the place of
+// warnOfMixedUpSecret tells the log which of our secrets was used in the place of
 // another (the two look alike).
-func (s *Service) noteMistake(ctx context.Context, presented secret.Text, place string) {
+func (s *Service) warnOfMixedUpSecret(ctx context.Context, presented secret.Text, place string) {
 	s.mu.Lock()
 	isCode := s.invitations.Matches(pairing.Code{Text: presented})
 	s.mu.Unlock()
 	if isCode {
-		s.warn("an invitation code was presented in the place of another secret", "expected", place)
+		s.warnLimited("an invitation code was presented in the place of another secret", "expected", place)
 		return
 	}
 	if device, err := s.deps.Devices.FindDevice(ctx, presented.Hash()); err == nil {
-		s.warn("a device token was presented in the place of another secret", "expected", place, "device", device.ID.String())
+		s.warnLimited("a device token was presented in the place of another secret", "expected", place, "device", device.ID.String())
 	}
 }
 
-// warn logs what strangers can cause, a few lines a minute for each message.
-func (s *Service) warn(message string, args ...any) {
+// warnLimited logs what strangers can cause, a few lines a minute for each message.
+func (s *Service) warnLimited(message string, args ...any) {
 	s.mu.Lock()
-	loud := s.lines.Allow(message, s.deps.Now())
+	loud := s.logLimit.Allow(message, s.deps.Now())
 	s.mu.Unlock()
 	if loud {
 		s.deps.Log.Warn(message, args...)

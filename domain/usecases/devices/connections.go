@@ -23,15 +23,15 @@ func (s *Service) AttachClient(ctx context.Context, who Identity, link ports.Cli
 	s.live[link] = who
 	stale := s.round != who.round
 	s.mu.Unlock()
-	if stale && !s.stillKnown(ctx, who) {
+	if stale && !s.stillPaired(ctx, who) {
 		s.release(link)
 		return nil, false
 	}
-	s.touch(ctx, &who)
+	s.recordVisit(ctx, &who)
 	s.changes.Notify()
 	return func() {
 		if s.release(link) {
-			s.touch(context.WithoutCancel(ctx), &who)
+			s.recordVisit(context.WithoutCancel(ctx), &who)
 			s.changes.Notify()
 		}
 	}, true
@@ -45,8 +45,8 @@ func (s *Service) release(link ports.ClientLink) (was bool) {
 	return was
 }
 
-// stillKnown looks the device up by its ID, since the token is not kept.
-func (s *Service) stillKnown(ctx context.Context, who Identity) bool {
+// stillPaired looks the device up by its ID, since the token is not kept.
+func (s *Service) stillPaired(ctx context.Context, who Identity) bool {
 	if who.Master {
 		return true
 	}
@@ -57,9 +57,9 @@ func (s *Service) stillKnown(ctx context.Context, who Identity) bool {
 	return err == nil
 }
 
-// touch stores a visit where the last one is not recent. That it cannot be
+// recordVisit stores a visit where the last one is not recent. That it cannot be
 // stored keeps nobody out.
-func (s *Service) touch(ctx context.Context, who *Identity) {
+func (s *Service) recordVisit(ctx context.Context, who *Identity) {
 	now := s.deps.Now()
 	if age := now.Sub(who.Device.LastSeenAt); who.Master || !who.Device.NeverConnected() && age >= 0 && age < lastSeenStep {
 		return

@@ -50,14 +50,14 @@ func (s *Service) CreateInvitation(ctx context.Context, server string) (i pairin
 		return i, false, fmt.Errorf("create invitation: %w", err)
 	}
 	i = pairing.Invitation{Code: pairing.NewCode(random), Server: address, CreatedAt: s.deps.Now()}
-	if err := s.change(ctx, func() { replaced = s.invitations.Create(i) }); err != nil {
+	if err := s.changeInvitations(ctx, func() { replaced = s.invitations.Create(i) }); err != nil {
 		return pairing.Invitation{}, false, fmt.Errorf("create invitation: %w", err)
 	}
 	return i, replaced, nil
 }
 
-// change works on the invitations while no code is being redeemed.
-func (s *Service) change(ctx context.Context, work func()) error {
+// changeInvitations works on the invitations while no code is being redeemed.
+func (s *Service) changeInvitations(ctx context.Context, work func()) error {
 	if err := s.redeeming.Acquire(ctx); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (s *Service) change(ctx context.Context, work func()) error {
 // CancelInvitation closes the open invitation if it is the one named, and says
 // whether it did. A redemption that has begun comes first.
 func (s *Service) CancelInvitation(ctx context.Context, id pairing.InvitationID) (cancelled bool, err error) {
-	if err := s.change(ctx, func() { cancelled = s.invitations.Cancel(id) }); err != nil {
+	if err := s.changeInvitations(ctx, func() { cancelled = s.invitations.Cancel(id) }); err != nil {
 		return false, fmt.Errorf("cancel invitation: %w", err)
 	}
 	return cancelled, nil
@@ -116,7 +116,7 @@ func (s *Service) CountAttempt() bool {
 	allowed := s.attempts.Allow(s.deps.Now())
 	s.mu.Unlock()
 	if !allowed {
-		s.refused(ErrTooManyAttempts)
+		s.noteRefusal(ErrTooManyAttempts)
 	}
 	return allowed
 }
@@ -136,9 +136,9 @@ func (s *Service) AttemptWait() time.Duration {
 func (s *Service) Redeem(ctx context.Context, code pairing.Code, name string) (pairing.DeviceToken, pairing.Device, error) {
 	token, device, err := s.redeem(ctx, code, name)
 	if err != nil {
-		s.refused(err)
+		s.noteRefusal(err)
 		if errors.Is(err, ErrInvitation) {
-			s.noteMistake(ctx, code.Text, "an invitation code")
+			s.warnOfMixedUpSecret(ctx, code.Text, "an invitation code")
 		}
 		return pairing.DeviceToken{}, pairing.Device{}, fmt.Errorf("redeem invitation: %w", err)
 	}
@@ -180,12 +180,12 @@ func (s *Service) redeem(ctx context.Context, code pairing.Code, name string) (t
 	return token, device, nil
 }
 
-// refused notes a refused redemption for the page and the log.
-func (s *Service) refused(err error) {
+// noteRefusal notes a refused redemption for the page and the log.
+func (s *Service) noteRefusal(err error) {
 	s.mu.Lock()
 	s.lastRefusal = RedeemRefusal{At: s.deps.Now(), Err: err}
 	s.mu.Unlock()
-	s.warn("a pairing attempt was refused", "error", err)
+	s.warnLimited("a pairing attempt was refused", "error", err)
 	s.changes.Notify()
 }
 

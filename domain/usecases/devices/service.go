@@ -50,9 +50,9 @@ type Service struct {
 	lastRefusal RedeemRefusal
 	live        map[ports.ClientLink]Identity
 	round       uint64 // rises with every revocation
-	lines       loglimit.PerMinute
+	logLimit    loglimit.PerMinute
 
-	owner ownerSettings // see addresses.go
+	settings ownerSettings // see addresses.go
 }
 
 // New checks the wiring, and reads what the owner set.
@@ -77,7 +77,7 @@ func New(ctx context.Context, deps Deps, opts Options) (*Service, error) {
 	if err := errors.Join(missing...); err != nil {
 		return nil, err
 	}
-	s := &Service{deps: deps, opts: opts, redeeming: syncx.NewSemaphore(1), live: map[ports.ClientLink]Identity{}, lines: loglimit.PerMinute{}}
+	s := &Service{deps: deps, opts: opts, redeeming: syncx.NewSemaphore(1), live: map[ports.ClientLink]Identity{}, logLimit: loglimit.PerMinute{}}
 	if err := s.loadSettings(ctx); err != nil {
 		return nil, err
 	}
