@@ -171,6 +171,7 @@ func TestN8_AnOfferWithTheRelayInItIsTaken(t *testing.T) {
 		if r, ok := p.receive().(nova.Ready); !ok || r.Pipeline != nova.Cascaded {
 			t.Errorf("%+v", r)
 		}
+		synctest.Wait() // admission
 	})
 	if attached, _ := d.admissions(); attached != 1 {
 		t.Errorf("%d admissions", attached)

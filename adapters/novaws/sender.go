@@ -112,9 +112,9 @@ func (s *sender) changed(revision uint64, now time.Time) {
 }
 
 // snapshotDue reports whether the personal state is to be composed now. Else wait is
-// how long until then, or 0 for until the next snapshotSignal: on a slow link nothing is composed
-// while a body is still on its way, here or in a buffer beyond, so that one at most
-// is there and the next is as new as it can be.
+// how long until then, or 0 for until the next snapshotSignal: on a slow link nothing
+// is composed while a body is still on its way, here or in a buffer beyond, so that
+// one at most is there and the next is as new as it can be.
 func (s *sender) snapshotDue(now time.Time) (due bool, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
