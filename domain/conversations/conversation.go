@@ -1,6 +1,6 @@
 // Package conversations holds what the owner and the host have said to each
 // other as plain values: conversations, their messages, and the rules for
-// titles, subjects, history, drafts and repeated texts. Pure.
+// titles, subjects and history. Pure.
 package conversations
 
 import (

@@ -15,10 +15,10 @@ import (
 	"plexus/adapters/adminweb"
 	"plexus/adapters/adminweb/desktop"
 	"plexus/adapters/memory"
-	"plexus/domain/conversations"
 	"plexus/domain/nova"
 	"plexus/domain/usecases/personal"
 	"plexus/domain/usecases/personal/hub"
+	"plexus/domain/usecases/personal/turns"
 )
 
 // withPersonalHost gives the page a personal host on a store in memory.
@@ -101,7 +101,7 @@ func (nobody) Changed(uint64)    {}
 func TestOwnerPageTalksWhenNoMoreRequestsAreRemembered(t *testing.T) {
 	h, with := withPersonalHost(t, &memory.ScriptedModel{Pieces: []string{"In 1932."}})
 	other := h.Attach(nobody{}, hub.Terms{Desktop: true, Personal: true})
-	for n := range conversations.MaxTextRequests {
+	for n := range turns.MaxTextRequests {
 		if err := other.Deliver(t.Context(), nova.InputText{Text: "?", RequestID: fmt.Sprint(n), ConversationID: "nowhere"}); err != nil {
 			t.Fatal(err)
 		}

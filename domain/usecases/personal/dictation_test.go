@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"plexus/adapters/memory"
-	"plexus/domain/conversations"
 	"plexus/domain/nova"
 	"plexus/domain/usecases/personal"
 	"plexus/domain/usecases/personal/dictation"
@@ -133,7 +132,7 @@ func TestP64_SpeechBeyondSixtySecondsEndsTheDraft(t *testing.T) {
 		}
 		phone.silent()
 		phone.dictate("d", nova.DictationFinish) // exactly the bound
-		if r := phone.result(); r.Text != "all of it" || len(heard.Calls()[0]) != conversations.MaxDraft {
+		if r := phone.result(); r.Text != "all of it" || len(heard.Calls()[0]) != dictation.MaxDraft {
 			s.Fatalf("result %+v", r)
 		}
 		phone.dictate("e", nova.DictationStart)
@@ -145,7 +144,7 @@ func TestP64_SpeechBeyondSixtySecondsEndsTheDraft(t *testing.T) {
 			s.Fatalf("result %+v", r)
 		}
 		phone.Audio(second)
-		if err := phone.draft("e", nova.DictationFinish); !errors.Is(err, conversations.ErrDraftUnknown) {
+		if err := phone.draft("e", nova.DictationFinish); !errors.Is(err, dictation.ErrDraftUnknown) {
 			s.Fatalf("finish: %v", err)
 		}
 		if len(heard.Calls()) != 1 {
@@ -157,7 +156,7 @@ func TestP64_SpeechBeyondSixtySecondsEndsTheDraft(t *testing.T) {
 func TestDraftsAreRefusedOneByOne(t *testing.T) {
 	staged(t, func(s *stage) {
 		phone := s.phone()
-		if err := phone.draft("d", nova.DictationFinish); !errors.Is(err, conversations.ErrDraftUnknown) {
+		if err := phone.draft("d", nova.DictationFinish); !errors.Is(err, dictation.ErrDraftUnknown) {
 			s.Fatalf("finish without a draft: %v", err)
 		}
 		phone.dictate("d", nova.DictationCancel)
@@ -168,11 +167,11 @@ func TestDraftsAreRefusedOneByOne(t *testing.T) {
 		phone.dictate("d", nova.DictationStart)
 		phone.Audio([]byte{1, 2})
 		for _, id := range []string{"d", "e"} {
-			if err := phone.draft(id, nova.DictationStart); !errors.Is(err, conversations.ErrDraftOpen) {
+			if err := phone.draft(id, nova.DictationStart); !errors.Is(err, dictation.ErrDraftOpen) {
 				s.Fatalf("second start %s: %v", id, err)
 			}
 		}
-		if err := phone.draft("e", nova.DictationFinish); !errors.Is(err, conversations.ErrDraftUnknown) {
+		if err := phone.draft("e", nova.DictationFinish); !errors.Is(err, dictation.ErrDraftUnknown) {
 			s.Fatalf("finish of another: %v", err)
 		}
 		phone.dictate("e", nova.DictationCancel)
@@ -195,7 +194,7 @@ func TestTheWatchdogEndsADraft(t *testing.T) {
 	staged(t, func(s *stage) {
 		phone := s.phone()
 		phone.dictate("d", nova.DictationStart)
-		time.Sleep(conversations.DraftLife - time.Millisecond)
+		time.Sleep(dictation.DraftLife - time.Millisecond)
 		phone.silent()
 		time.Sleep(time.Millisecond)
 		if r := phone.result(); r.ID != "d" || r.Text != "" {
@@ -204,7 +203,7 @@ func TestTheWatchdogEndsADraft(t *testing.T) {
 		phone.dictate("e", nova.DictationStart)
 		phone.dictate("e", nova.DictationCancel)
 		phone.dictate("e", nova.DictationStart) // the first one's watchdog must not end this one
-		time.Sleep(conversations.DraftLife - time.Second)
+		time.Sleep(dictation.DraftLife - time.Second)
 		phone.silent()
 		phone.Audio([]byte{1, 2})
 		phone.dictate("e", nova.DictationFinish)
@@ -243,9 +242,9 @@ func TestN57_WhateverARecogniserDoesTheResultIsOneWord(t *testing.T) {
 				began := time.Now()
 				phone.dictate("d", nova.DictationFinish)
 				if synctest.Wait(); name == "hangs 30 s" {
-					time.Sleep(conversations.RecognitionLimit)
+					time.Sleep(dictation.RecognitionLimit)
 				}
-				if r := phone.result(); r.Text != c.want || time.Since(began) > conversations.RecognitionLimit {
+				if r := phone.result(); r.Text != c.want || time.Since(began) > dictation.RecognitionLimit {
 					s.Fatalf("result %+q after %v", r.Text, time.Since(began))
 				}
 				phone.accept("t", "chat:main", "text again")
@@ -324,7 +323,7 @@ func TestP64_ALateTranscriptIsNotTheNextDrafts(t *testing.T) {
 		phone.dictate("d", nova.DictationStart)
 		close(gate)
 		phone.silent()
-		if err := phone.draft("e", nova.DictationStart); !errors.Is(err, conversations.ErrDraftOpen) {
+		if err := phone.draft("e", nova.DictationStart); !errors.Is(err, dictation.ErrDraftOpen) {
 			s.Fatalf("the next draft has ended: %v", err)
 		}
 		phone.Leave()

@@ -139,7 +139,7 @@ func TestP61_N54_ARecordedFailureIsReplayed(t *testing.T) {
 func TestP61_N55_The257thIsOverCapacity(t *testing.T) {
 	staged(t, func(s *stage) {
 		phone := s.phone()
-		for i := range conversations.MaxTextRequests {
+		for i := range turns.MaxTextRequests {
 			phone.accept(fmt.Sprint(i), "chat:main", "text")
 		}
 		phone = s.phone()
@@ -152,7 +152,7 @@ func TestP61_N55_The257thIsOverCapacity(t *testing.T) {
 		if err := phone.deliver(nova.InputText{Text: "without an ID"}); err != nil {
 			s.Fatal(err)
 		}
-		if n := len(s.messages("chat:main")); n != 2*conversations.MaxTextRequests+2 {
+		if n := len(s.messages("chat:main")); n != 2*turns.MaxTextRequests+2 {
 			s.Fatalf("%d messages", n)
 		}
 	})

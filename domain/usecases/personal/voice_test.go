@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"plexus/domain/conversations"
 	"plexus/domain/nova"
 	"plexus/domain/usecases/personal/absent"
 	"plexus/domain/usecases/personal/dictation"
@@ -282,7 +281,7 @@ func TestN58_NothingUnscopedGetsPastVoiceOwnership(t *testing.T) {
 			}
 		}
 		phone.Audio(make([]byte, 640))
-		if err := phone.deliver(nova.InputDictation{ID: "d", Action: nova.DictationFinish}); !errors.Is(err, conversations.ErrDraftUnknown) {
+		if err := phone.deliver(nova.InputDictation{ID: "d", Action: nova.DictationFinish}); !errors.Is(err, dictation.ErrDraftUnknown) {
 			s.Fatalf("finish: %v", err)
 		}
 		if err := phone.deliver(nova.InputAudio{ConversationID: "chat:main"}); err != nil {

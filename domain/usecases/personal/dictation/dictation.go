@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"plexus/domain/conversations"
 	"plexus/domain/nova"
 	"plexus/domain/nova/jsonform"
 	"plexus/domain/usecases/personal/hub"
@@ -41,7 +40,7 @@ type Dictation struct {
 
 // draft is an open draft with what has to end with it.
 type draft struct {
-	conversations.Draft
+	Draft
 	number uint64 // IDs may come again
 	unwind []func()
 }
@@ -94,7 +93,7 @@ func (d *Dictation) listen(_ context.Context, c *hub.Client, m nova.InputAudio) 
 	owner := d.voice.Owner()
 	switch {
 	case d.Open(c):
-		return conversations.ErrDraftOpen
+		return ErrDraftOpen
 	case d.presentation.Mode(c) == workbench.ModeBackground:
 		return workbench.PresentationHidden
 	case owner == "":
@@ -138,7 +137,7 @@ func (d *Dictation) start(ctx context.Context, c *hub.Client, m nova.InputDictat
 	case d.presentation.Mode(c) == workbench.ModeBackground:
 		return workbench.PresentationHidden
 	case d.drafts[c] != nil:
-		return conversations.ErrDraftOpen
+		return ErrDraftOpen
 	}
 	d.number++
 	number := d.number
@@ -146,7 +145,7 @@ func (d *Dictation) start(ctx context.Context, c *hub.Client, m nova.InputDictat
 	if err := opened.Start(m.ID, m.ConversationID); err != nil {
 		return err
 	}
-	stop := d.hub.After(conversations.DraftLife, func() { d.settle(c, number, "") })
+	stop := d.hub.After(DraftLife, func() { d.settle(c, number, "") })
 	opened.unwind = append(opened.unwind, func() { stop() })
 	d.drafts[c] = opened
 	return nil
@@ -173,13 +172,13 @@ func (d *Dictation) finish(c *hub.Client, id string) error {
 	defer d.mu.Unlock()
 	open := d.drafts[c]
 	if open == nil {
-		return conversations.ErrDraftUnknown
+		return ErrDraftUnknown
 	}
 	pcm, err := open.Finish(id)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := d.hub.Within(d.hub.Life(), conversations.RecognitionLimit)
+	ctx, cancel := d.hub.Within(d.hub.Life(), RecognitionLimit)
 	open.unwind = append(open.unwind, cancel)
 	if !d.hub.Start(func(context.Context) { d.settle(c, open.number, d.recognize(ctx, pcm)) }) {
 		return workbench.RuntimeClosed

@@ -45,14 +45,14 @@ type Turns struct {
 	topics    *topics.Topics
 	opts      Options
 
-	mu      sync.Mutex                         // guards ledgers
-	ledgers map[bool]*conversations.TextLedger // of the page (true) and of phones: neither uses up the other's
+	mu      sync.Mutex           // guards ledgers
+	ledgers map[bool]*TextLedger // of the page (true) and of phones: neither uses up the other's
 }
 
 // New makes them.
 func New(h *hub.Hub, q *Queue, v *voice.Voice, d *dictation.Dictation, t *topics.Topics, opts Options) *Turns {
 	return &Turns{Queue: q, hub: h, voice: v, dictation: d, topics: t, opts: opts,
-		ledgers: map[bool]*conversations.TextLedger{true: {}, false: {}}}
+		ledgers: map[bool]*TextLedger{true: {}, false: {}}}
 }
 
 // Area is what the hub has to know of them. What was pending when the last host
@@ -107,18 +107,18 @@ func (t *Turns) take(ctx context.Context, c *hub.Client, m nova.InputText) error
 		return nil
 	}
 	t.mu.Lock()
-	verdict := t.ledgers[c.Terms().Desktop].Begin(m.RequestID, conversations.TextContent{ConversationID: m.ConversationID, Text: m.Text, Todo: s.Todo})
+	verdict := t.ledgers[c.Terms().Desktop].Begin(m.RequestID, TextContent{ConversationID: m.ConversationID, Text: m.Text, Todo: s.Todo})
 	t.mu.Unlock()
 	switch verdict {
-	case conversations.TextNew:
+	case TextNew:
 		t.submitCorrelated(c, s)
-	case conversations.TextAccepted:
+	case TextAccepted:
 		answer("")
-	case conversations.TextFailed:
+	case TextFailed:
 		answer(nova.SubmissionFailed)
-	case conversations.TextConflict:
+	case TextConflict:
 		answer(nova.RequestIDConflict)
-	case conversations.TextFull:
+	case TextFull:
 		answer(nova.RequestCapacity)
 	}
 	return nil

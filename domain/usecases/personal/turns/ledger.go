@@ -1,8 +1,10 @@
-package conversations
+package turns
 
 import (
 	"crypto/sha256"
 	"fmt"
+
+	"plexus/domain/conversations"
 )
 
 // MaxTextRequests is how many correlated texts one process life remembers; none
@@ -13,7 +15,7 @@ const MaxTextRequests = 256
 type TextContent struct {
 	ConversationID string // "" when the client named none
 	Text           string // exact
-	Todo           TodoRef
+	Todo           conversations.TodoRef
 }
 
 // TextLedger remembers what became of correlated texts, so that a repetition is

@@ -1,16 +1,17 @@
-package conversations_test
+package turns_test
 
 import (
 	"fmt"
 	"testing"
 
 	"plexus/domain/conversations"
+	"plexus/domain/usecases/personal/turns"
 )
 
 func TestTextLedger(t *testing.T) {
-	var l conversations.TextLedger
-	hello, other := conversations.TextContent{ConversationID: "c", Text: "hello"}, conversations.TextContent{ConversationID: "c", Text: "hello "}
-	begin := func(id string, content conversations.TextContent, want conversations.TextVerdict) {
+	var l turns.TextLedger
+	hello, other := turns.TextContent{ConversationID: "c", Text: "hello"}, turns.TextContent{ConversationID: "c", Text: "hello "}
+	begin := func(id string, content turns.TextContent, want turns.TextVerdict) {
 		t.Helper()
 		if got := l.Begin(id, content); got != want {
 			t.Errorf("%s: verdict %d, want %d", id, got, want)
@@ -23,25 +24,25 @@ func TestTextLedger(t *testing.T) {
 		}
 	}
 	settle("a", true, 0) // unknown
-	begin("a", hello, conversations.TextNew)
-	begin("b", hello, conversations.TextNew) // another request
-	begin("a", hello, conversations.TextRunning)
-	begin("a", other, conversations.TextConflict) // and it does not wait
-	begin("a", hello, conversations.TextRunning)
+	begin("a", hello, turns.TextNew)
+	begin("b", hello, turns.TextNew) // another request
+	begin("a", hello, turns.TextRunning)
+	begin("a", other, turns.TextConflict) // and it does not wait
+	begin("a", hello, turns.TextRunning)
 	settle("a", true, 3)
 	settle("a", false, 0) // the first end counts
-	begin("a", hello, conversations.TextAccepted)
-	begin("a", other, conversations.TextConflict)
+	begin("a", hello, turns.TextAccepted)
+	begin("a", other, turns.TextConflict)
 	settle("b", false, 1)
-	begin("b", hello, conversations.TextFailed)
-	begin("b", other, conversations.TextConflict)
+	begin("b", hello, turns.TextFailed)
+	begin("b", other, turns.TextConflict)
 }
 
 func TestTextLedgerTellsContentsApart(t *testing.T) {
 	ref := func(id string, version uint64) conversations.TodoRef {
 		return conversations.TodoRef{ID: id, Version: version}
 	}
-	all := []conversations.TextContent{
+	all := []turns.TextContent{
 		{},
 		{ConversationID: "ab", Text: "c"},
 		{ConversationID: "a", Text: "bc"},
@@ -55,11 +56,11 @@ func TestTextLedgerTellsContentsApart(t *testing.T) {
 	}
 	for i, a := range all {
 		for j, b := range all {
-			var l conversations.TextLedger
+			var l turns.TextLedger
 			l.Begin("r", a)
-			want := conversations.TextConflict
+			want := turns.TextConflict
 			if i == j {
-				want = conversations.TextRunning
+				want = turns.TextRunning
 			}
 			if got := l.Begin("r", b); got != want {
 				t.Errorf("%+v after %+v: verdict %d, want %d", b, a, got, want)
@@ -69,18 +70,18 @@ func TestTextLedgerTellsContentsApart(t *testing.T) {
 }
 
 func TestTextLedgerForgetsNothingAndIsBounded(t *testing.T) {
-	var l conversations.TextLedger
-	for n := range conversations.MaxTextRequests {
+	var l turns.TextLedger
+	for n := range turns.MaxTextRequests {
 		id := fmt.Sprint(n)
-		if got := l.Begin(id, conversations.TextContent{Text: id}); got != conversations.TextNew {
+		if got := l.Begin(id, turns.TextContent{Text: id}); got != turns.TextNew {
 			t.Fatalf("request %d: verdict %d", n, got)
 		}
 		l.Settle(id, true)
 	}
-	if got := l.Begin("more", conversations.TextContent{}); got != conversations.TextFull {
+	if got := l.Begin("more", turns.TextContent{}); got != turns.TextFull {
 		t.Errorf("one too many: verdict %d", got)
 	}
-	if got := l.Begin("0", conversations.TextContent{Text: "0"}); got != conversations.TextAccepted {
+	if got := l.Begin("0", turns.TextContent{Text: "0"}); got != turns.TextAccepted {
 		t.Errorf("the first of a full ledger: verdict %d", got)
 	}
 	if got := l.Settle("more", true); got != 0 {

@@ -1,15 +1,15 @@
-package conversations_test
+package dictation_test
 
 import (
 	"bytes"
 	"errors"
 	"testing"
 
-	"plexus/domain/conversations"
+	"plexus/domain/usecases/personal/dictation"
 )
 
 func TestDraft(t *testing.T) {
-	var d conversations.Draft
+	var d dictation.Draft
 	want := func(what string, got, want error) {
 		t.Helper()
 		if !errors.Is(got, want) {
@@ -23,9 +23,9 @@ func TestDraft(t *testing.T) {
 		}
 	}
 	want("speech before the start", d.Add([]byte{9}), nil)
-	finish("d", nil, conversations.ErrDraftUnknown)
+	finish("d", nil, dictation.ErrDraftUnknown)
 	want("start", d.Start("d", "c"), nil)
-	want("start again", d.Start("e", ""), conversations.ErrDraftOpen)
+	want("start again", d.Start("e", ""), dictation.ErrDraftOpen)
 	if !d.Open() || d.ID != "d" || d.ConversationID != "c" {
 		t.Errorf("open: %+v", d)
 	}
@@ -33,25 +33,25 @@ func TestDraft(t *testing.T) {
 	want("speech", d.Add(piece), nil)
 	piece[0] = 7 // the caller's again
 	want("more speech", d.Add([]byte{3}), nil)
-	finish("e", nil, conversations.ErrDraftUnknown)
+	finish("e", nil, dictation.ErrDraftUnknown)
 	finish("d", []byte{1, 2, 3}, nil)
 	if !d.Open() || !d.Finishing {
 		t.Errorf("being recognised: %+v", d)
 	}
-	want("speech while it is recognised", d.Add(make([]byte, conversations.MaxDraft+1)), nil)
-	want("start while it is recognised", d.Start("e", ""), conversations.ErrDraftOpen)
-	finish("d", nil, conversations.ErrDraftUnknown)
+	want("speech while it is recognised", d.Add(make([]byte, dictation.MaxDraft+1)), nil)
+	want("start while it is recognised", d.Start("e", ""), dictation.ErrDraftOpen)
+	finish("d", nil, dictation.ErrDraftUnknown)
 }
 
 func TestDraftIsBounded(t *testing.T) {
-	var d conversations.Draft
-	if err := errors.Join(d.Start("d", ""), d.Add(make([]byte, conversations.MaxDraft-1)), d.Add([]byte{1})); err != nil {
+	var d dictation.Draft
+	if err := errors.Join(d.Start("d", ""), d.Add(make([]byte, dictation.MaxDraft-1)), d.Add([]byte{1})); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Add([]byte{1}); !errors.Is(err, conversations.ErrDraftTooLong) {
+	if err := d.Add([]byte{1}); !errors.Is(err, dictation.ErrDraftTooLong) {
 		t.Errorf("one byte too many: %v", err)
 	}
-	if pcm, err := d.Finish("d"); len(pcm) != conversations.MaxDraft || err != nil {
+	if pcm, err := d.Finish("d"); len(pcm) != dictation.MaxDraft || err != nil {
 		t.Errorf("%d bytes, %v", len(pcm), err)
 	}
 }

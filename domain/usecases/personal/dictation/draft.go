@@ -1,4 +1,4 @@
-package conversations
+package dictation
 
 import (
 	"errors"
