@@ -1,7 +1,6 @@
 package jsonform
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -10,19 +9,16 @@ import (
 	"plexus/domain/jsonscan"
 )
 
-// Canonical rewrites a JSON value so that two values that mean the same become
-// the same bytes: no white space, names in the order of their code points, the
-// last of equal names, numbers by value, the fewest escapes. Every number must
-// be finite and, if integral, at most MaxSafe.
-func Canonical(text []byte) (json.RawMessage, error) {
-	var d document
-	if err := d.parse(text); err != nil {
-		return nil, err
+// AppendCanonical appends the object that f reads so that two values that mean
+// the same become the same bytes: no white space, names in the order of their
+// code points, the last of equal names, numbers by value, the fewest escapes. The
+// error is the first problem of f so far, or ErrNumber, see CheckNumbers; dst then
+// comes back as it was.
+func AppendCanonical(dst []byte, f *Form) ([]byte, error) {
+	if err := CheckNumbers(f); err != nil {
+		return dst, err
 	}
-	if !d.safe(0) {
-		return nil, ErrNumber
-	}
-	return d.appendCanonical(make([]byte, 0, len(text)), 0), nil
+	return f.in.appendCanonical(dst, f.at), nil
 }
 
 // CheckNumbers is ErrNumber if any number in the object that is read, also one

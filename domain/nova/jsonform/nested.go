@@ -84,24 +84,19 @@ func (f *Form) Part(name string) *Form {
 }
 
 // Raw is an object whose members no schema names, {} if it is left out. It is
-// read as Canonical writes it.
+// read as AppendCanonical writes it.
 func (f *Form) Raw(name string, v *json.RawMessage) {
 	at, ok := f.begin(name, Omitted, true)
 	switch {
 	case f.err != nil:
 		return
 	case !f.Reading():
-		text := *v
-		if len(text) == 0 {
-			text = json.RawMessage("{}")
-		}
-		var d document
-		if d.parse(text) != nil || !d.safe(0) {
+		if len(*v) == 0 {
+			f.out = append(f.out, "{}"...)
+		} else if out, err := AppendCanonical(f.out, Read(*v)); err != nil {
 			f.Fail(name, ErrValue)
-		} else if d.nodes[0].kind != '{' {
-			f.Fail(name, ErrType)
 		} else {
-			f.out = d.appendCanonical(f.out, 0)
+			f.out = out
 		}
 		return
 	case !ok:

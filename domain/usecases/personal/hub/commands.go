@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"plexus/domain/jsonscan"
 	"plexus/domain/nova"
 	"plexus/domain/nova/jsonform"
 	"plexus/domain/workbench"
@@ -33,22 +34,34 @@ func (h *Hub) Admits(method string) bool { return h.methods[method].Phone }
 // read reads the parameters of a command; empty stands for {}. Unknown members,
 // missing ones and values out of their bounds are workbench.InvalidRequest. No
 // error quotes a parameter.
-func (c Command) read(params json.RawMessage) (call, error) {
-	if c.Do.read == nil {
-		return call{mutate: func(Request) Mutation { return refusing(workbench.Unsupported) }}, nil
-	}
+//
+// The fingerprint identifies what the command asks, in order or not: equal for
+// two that mean the same, whatever the order of their members and the spelling of
+// their numbers. Params that have no canonical form, which no command has that
+// came through nova.DecodeControl, count as they are written.
+func (c Command) read(params json.RawMessage) (asked call, fingerprint string, err error) {
 	if len(params) == 0 {
 		params = json.RawMessage("{}")
 	}
 	f := jsonform.Read(params)
+	text := append(jsonscan.AppendString([]byte{'['}, c.Method), ',')
+	if canonical, err := jsonform.AppendCanonical(text, f); err == nil {
+		text = canonical
+	} else {
+		text = append(text, params...)
+	}
+	fingerprint = sum(append(text, ']'))
+	if c.Do.read == nil {
+		return call{mutate: func(Request) Mutation { return refusing(workbench.Unsupported) }}, fingerprint, nil
+	}
 	if !c.Loose {
 		f.Strict()
 	}
-	found := c.Do.read(f)
+	asked = c.Do.read(f)
 	if _, err := f.Done(); err != nil {
-		return call{}, fmt.Errorf("read parameters of %s: %w: %w", c.Method, workbench.InvalidRequest, err)
+		return call{}, fingerprint, fmt.Errorf("read parameters of %s: %w: %w", c.Method, workbench.InvalidRequest, err)
 	}
-	return found, nil
+	return asked, fingerprint, nil
 }
 
 // command runs a personal.command and sends its result, and then announces the
@@ -63,8 +76,8 @@ func (c *Client) command(ctx context.Context, m nova.PersonalCommand) error {
 	case !known, !c.terms.Desktop && !command.Phone:
 		return ErrNotAdmitted
 	}
-	req := Request{ID: m.RequestID, Key: command.receiptKey(c.terms.Caller(), m.RequestID), Fingerprint: fingerprint(m.Method, m.Params), Client: c}
-	asked, invalid := command.read(m.Params)
+	asked, fingerprint, invalid := command.read(m.Params)
+	req := Request{ID: m.RequestID, Key: command.receiptKey(c.terms.Caller(), m.RequestID), Fingerprint: fingerprint, Client: c}
 
 	result, revision := Result{Error: workbench.Unavailable}, uint64(0)
 	if err := h.commands.enter(ctx); err != nil {

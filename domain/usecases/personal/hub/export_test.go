@@ -11,7 +11,10 @@ import (
 type Receipt = receipt
 
 // Fingerprint is that of a command.
-func Fingerprint(method string, params json.RawMessage) string { return fingerprint(method, params) }
+func Fingerprint(method string, params json.RawMessage) string {
+	_, fingerprint, _ := Command{Method: method}.read(params)
+	return fingerprint
+}
 
 // Read reads the parameters of a method.
 func (h *Hub) Read(method string, raw json.RawMessage) (params any, err error) {
@@ -19,7 +22,7 @@ func (h *Hub) Read(method string, raw json.RawMessage) (params any, err error) {
 	if !known {
 		return nil, ErrNotAdmitted
 	}
-	asked, err := c.read(raw)
+	asked, _, err := c.read(raw)
 	if err != nil {
 		return nil, err
 	}

@@ -97,21 +97,6 @@ func (c Command) recorded(r Result) (kept Result, keep bool) {
 	return r, true
 }
 
-// fingerprint identifies what a command asks: equal for two commands that mean
-// the same, whatever the order of their members and the spelling of their
-// numbers. Empty params stand for {}. Params that have no canonical form, which
-// no command has that came through nova.DecodeControl, count as they are written.
-func fingerprint(method string, params json.RawMessage) string {
-	if len(params) == 0 {
-		params = json.RawMessage("{}")
-	}
-	if canonical, err := jsonform.Canonical(params); err == nil {
-		params = canonical
-	}
-	text := append(jsonscan.AppendString([]byte{'['}, method), ',')
-	return sum(append(append(text, params...), ']'))
-}
-
 // sum is the SHA-256 of text in lower-case hex.
 func sum(text []byte) string {
 	hash := sha256.Sum256(text)
