@@ -27,7 +27,7 @@ func (p *process) adminServers(ctx context.Context) ([]server, error) {
 	p.source = &status.Source{
 		Config: p.opts.Config, Services: p.services, DataDir: p.opts.DataDir, Started: p.started,
 		TokenFile: p.store.token.Token.Path(), Store: p.store.Store,
-		Questions: p.nerve.Service, Browsers: p.nerve.Registry, Devices: p.devices, Recording: p.personal.Topics.Recording,
+		Questions: p.questions, Browsers: p.browsers, Devices: p.devices, Recording: p.personal.Topics.Recording,
 		Admin: p.listeners.admin.Addr(), Nerve: p.listeners.nerve.Addr(), Client: p.listeners.client.Addr(),
 	}
 	if p.listeners.nerveSocket != nil {
@@ -38,7 +38,7 @@ func (p *process) adminServers(ctx context.Context) ([]server, error) {
 		return nil, err
 	}
 	admin := adminapi.NewServer(adminapi.Config{
-		Extensions: p.nerve, PageIndex: p.store.Pages(), Phones: p.devices, SignIn: p.signIn, Status: p.report,
+		Extensions: p.browsers, PageIndex: p.store.Pages(), Phones: p.devices, SignIn: p.signIn, Status: p.report,
 		TokenFile: p.source.TokenFile, Log: p.log,
 	})
 	if !p.env.UnixSockets {
@@ -84,13 +84,13 @@ func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {
 		return nil
 	})
 	cfg := adminweb.Config{
-		Phones: p.devices, Extensions: p.nerve, Status: health, Sessions: p.store.PageSessions(), SignIn: signIn,
+		Phones: p.devices, Extensions: p.browsers, Status: health, Sessions: p.store.PageSessions(), SignIn: signIn,
 		QR: func(text string) ([][]bool, error) {
 			matrix, err := qr.Encode(text)
 			return matrix, err
 		},
 		Words: web.English(), Now: time.Now, Random: rand.Reader, Log: p.log,
-		Changed: []func() <-chan struct{}{p.devices.Changed, p.nerve.Changed, health.Changed, p.personal.Changed},
+		Changed: []func() <-chan struct{}{p.devices.Changed, p.browsers.Changed, health.Changed, p.personal.Changed},
 		Personal: &adminweb.Personal{
 			Conversations: p.personal.Owner(), Topics: p.personal.Owner(), Lists: p.personal.Life, RecordingFixedBy: p.opts.Config.Conversations.RecordFrom,
 		},

@@ -18,6 +18,8 @@ import (
 	"plexus/cmd/plexus/config"
 	"plexus/cmd/plexus/services"
 	"plexus/cmd/plexus/status"
+	"plexus/domain/usecases/ask"
+	"plexus/domain/usecases/browsers"
 	"plexus/domain/usecases/devices"
 	"plexus/domain/usecases/personal"
 )
@@ -49,7 +51,8 @@ type process struct {
 	done      closers
 	listeners *listeners
 	store     *store
-	nerve     nerveHost
+	questions *ask.Service
+	browsers  *browsers.Registry
 	devices   *devices.Service
 	personal  *personal.Host
 	signIn    *signInLinks
@@ -153,21 +156,33 @@ func (p *process) start(ctx context.Context) ([]server, error) {
 			p.log.Error("the model that was taken on the page cannot be used", "error", err)
 		}
 	}
-	keep := &recorder{}
-	if p.nerve, err = p.newNerveHost(keep); err != nil {
-		return nil, fmt.Errorf("building the host: %w", err)
-	}
-	if p.personal, err = p.newPersonal(ctx); err != nil {
-		return nil, fmt.Errorf("building the host: %w", err)
-	}
-	keep.Topics = p.personal.Topics
-	p.done.add(func() error { p.personal.Stop(); return nil })
-	if p.devices, err = p.newDevices(ctx); err != nil {
+	if err := p.build(ctx); err != nil {
 		return nil, fmt.Errorf("building the host: %w", err)
 	}
 	servers := append(p.nerveServers(), p.clientServer())
 	admin, err := p.adminServers(ctx)
 	return append(servers, admin...), err
+}
+
+// build builds the use cases on the open store.
+func (p *process) build(ctx context.Context) (err error) {
+	keep := &recorder{}
+	if p.questions, err = p.newQuestions(keep); err != nil {
+		return err
+	}
+	p.browsers, err = browsers.New(
+		browsers.Deps{Extensions: p.store.Extensions(), Token: p.store.token.Token, Now: time.Now, Log: p.log},
+		browsers.Options{AllowedOrigins: p.opts.Config.AllowedOrigins, TokenHash: p.store.token.Token.Secret().Hash()})
+	if err != nil {
+		return err
+	}
+	if p.personal, err = p.newPersonal(ctx); err != nil {
+		return err
+	}
+	keep.Topics = p.personal.Topics
+	p.done.add(func() error { p.personal.Stop(); return nil })
+	p.devices, err = p.newDevices(ctx)
+	return err
 }
 
 // warm opens connections ahead of the first question and looks for a model on

@@ -19,14 +19,14 @@ func (p *process) newPersonal(ctx context.Context) (*personal.Host, error) {
 	cfg := p.opts.Config
 	deps := personal.Deps{
 		Store: p.store.Personal(), Archive: p.store.Personal(), Settings: p.store.Settings(),
-		Find: p.nerve.Find, Transcriber: p.services.Recognizer,
+		Find: p.questions.Find, Transcriber: p.services.Recognizer,
 		Random: rand.Reader, Now: time.Now,
 		Within: context.WithTimeout,
 		After:  func(wait time.Duration, call func()) func() bool { return time.AfterFunc(wait, call).Stop },
 		Log:    p.log,
 	}
 	if p.services.Model != nil {
-		deps.Model = p.nerve
+		deps.Model = p.questions
 	}
 	if p.services.Local != nil {
 		deps.HasModel = p.services.Local.Known

@@ -24,7 +24,7 @@ func (p *process) newDevices(ctx context.Context) (*devices.Service, error) {
 func (p *process) clientServer() server {
 	cfg := p.opts.Config
 	phones := novaws.New(
-		novaws.Deps{Auth: p.devices, Pairing: p.devices, Personal: p.personal, Refuse: p.nerve.Refuse},
+		novaws.Deps{Auth: p.devices, Pairing: p.devices, Personal: p.personal, Refuse: p.browsers.Refuse},
 		novaws.Config{
 			MaxConnections: cfg.Limits.Clients, RemoteAdmin: cfg.Pairing.RemoteAdmin,
 			ServerInstanceID: newUUID(), InputInstanceID: p.personal.InputInstance(), NewID: newUUID,

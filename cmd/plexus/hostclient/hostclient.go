@@ -47,7 +47,7 @@ func adminClient(dataDir string) (*adminapi.Client, error) {
 			return hostfiles.DialUnix(ctx, filepath.Join(dataDir, hostfiles.AdminSocketName))
 		}), nil
 	}
-	pid, err := holder(dataDir)
+	pid, err := lockHolder(dataDir)
 	if err != nil {
 		return nil, err
 	}
@@ -61,10 +61,10 @@ func adminClient(dataDir string) (*adminapi.Client, error) {
 	return adminapi.NewTCPClient(info.Admin, master.Text), nil
 }
 
-// holder gives the process of the host that has the lock. It is asked before a token is
+// lockHolder gives the process of the host that has the lock. It is asked before a token is
 // sent: run.json may be left from a crash, and the token is not for whoever has the
 // port now.
-func holder(dataDir string) (pid int, err error) {
+func lockHolder(dataDir string) (pid int, err error) {
 	running, pid, err := hostfiles.HostRuns(dataDir)
 	switch {
 	case err != nil:
@@ -96,7 +96,7 @@ func DialNERVE(ctx context.Context, env cli.Env, dataDir string) (*nerveclient.C
 }
 
 func dialNERVETCP(ctx context.Context, env cli.Env, dataDir, address string) (*nerveclient.Client, error) {
-	if _, err := holder(dataDir); err != nil {
+	if _, err := lockHolder(dataDir); err != nil {
 		return nil, err
 	}
 	cfg, err := config.Read(env, dataDir, "", nil)
