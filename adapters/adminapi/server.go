@@ -96,9 +96,7 @@ func (s *server) routes() http.Handler {
 
 	get("/v1/status", func(r *http.Request) (any, error) { return s.Status(r.Context()) })
 	get("/v1/extensions", s.extensions)
-	post("/v1/extensions/{id}/allow", s.allowExtension)
-	post("/v1/extensions/{id}/remove", s.removeExtension)
-	post("/v1/extensions/{id}/forget", s.forgetExtension)
+	post("/v1/extensions/{id}/{verb:(allow|remove|forget)}", s.decide)
 	get("/v1/devices", s.devices)
 	post("/v1/devices/{id}/revoke", s.revoke)
 	post("/v1/invitations", s.invite)
@@ -187,30 +185,22 @@ func (s *server) extensions(r *http.Request) (any, error) {
 	return list, err
 }
 
-func (s *server) allowExtension(r *http.Request) (any, error) {
-	id, err := rowID(r)
-	if err != nil {
-		return nil, err
+// decide allows, removes or forgets an extension.
+func (s *server) decide(r *http.Request) (any, error) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil || id < 1 {
+		return nil, errNumber
 	}
-	row, err := s.Extensions.AllowExtension(r.Context(), id)
+	var row admission.Extension
+	switch r.PathValue("verb") {
+	case "allow":
+		row, err = s.Extensions.AllowExtension(r.Context(), id)
+	case "remove":
+		row, err = s.Extensions.RemoveExtension(r.Context(), id)
+	default:
+		return nil, s.Extensions.ForgetExtension(r.Context(), id)
+	}
 	return NewExtension(row), err
-}
-
-func (s *server) removeExtension(r *http.Request) (any, error) {
-	id, err := rowID(r)
-	if err != nil {
-		return nil, err
-	}
-	row, err := s.Extensions.RemoveExtension(r.Context(), id)
-	return NewExtension(row), err
-}
-
-func (s *server) forgetExtension(r *http.Request) (any, error) {
-	id, err := rowID(r)
-	if err != nil {
-		return nil, err
-	}
-	return nil, s.Extensions.ForgetExtension(r.Context(), id)
 }
 
 func (s *server) rotateToken(r *http.Request) (any, error) {
@@ -235,7 +225,7 @@ func (s *server) pages(r *http.Request) (any, error) {
 	rows, err := s.PageIndex.Pages(r.Context(), limit)
 	list := make([]Page, 0, len(rows))
 	for _, row := range rows {
-		list = append(list, newPage(row))
+		list = append(list, Page{URL: row.URL, Title: row.Title, Origin: row.Origin, Bytes: row.Bytes, LastSeen: row.LastSeen})
 	}
 	return list, err
 }
@@ -243,12 +233,4 @@ func (s *server) pages(r *http.Request) (any, error) {
 func (s *server) clearPages(r *http.Request) (any, error) {
 	n, err := s.PageIndex.ClearPages(r.Context())
 	return Cleared{Pages: n}, err
-}
-
-func rowID(r *http.Request) (int64, error) {
-	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
-	if err != nil || id < 1 {
-		return 0, errNumber
-	}
-	return id, nil
 }

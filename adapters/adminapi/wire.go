@@ -28,7 +28,6 @@ import (
 	"time"
 
 	"plexus/domain/admission"
-	"plexus/domain/pages"
 	"plexus/domain/text"
 )
 
@@ -66,10 +65,6 @@ type Page struct {
 	Origin   string    `json:"origin,omitempty"` // extension that brought it; none for the owner's own tools
 	Bytes    int       `json:"bytes"`            // of text
 	LastSeen time.Time `json:"last_seen"`
-}
-
-func newPage(l pages.Listing) Page {
-	return Page{URL: l.URL, Title: l.Title, Origin: l.Origin, Bytes: l.Bytes, LastSeen: l.LastSeen}
 }
 
 // Cleared says how many pages were removed.
