@@ -9,7 +9,7 @@ import (
 
 func TestAgo(t *testing.T) {
 	now := time.Date(2026, time.November, 30, 9, 30, 0, 0, time.UTC)
-	f := Layout{T: English(), Now: now}
+	l := Layout{T: English(), Now: now}
 	for before, want := range map[time.Duration]string{
 		-2 * time.Minute:              "later",
 		-30 * time.Second:             "just now",
@@ -24,30 +24,30 @@ func TestAgo(t *testing.T) {
 		30*24*time.Hour - time.Second: "29 days ago",
 		30 * 24 * time.Hour:           "31 Oct 2026",
 	} {
-		if got := f.ago(now.Add(-before)); got != want {
+		if got := l.ago(now.Add(-before)); got != want {
 			t.Errorf("%v before: %q, want %q", before, got, want)
 		}
 	}
 }
 
 func TestFigures(t *testing.T) {
-	f := Layout{T: English()}
+	l := Layout{T: English()}
 	for got, want := range map[string]string{
-		f.lasting(-time.Second):                 "0 s",
-		f.lasting(59 * time.Second):             "59 s",
-		f.lasting(61 * time.Second):             "1 min",
-		f.lasting(3*time.Hour + time.Minute):    "3 h 1 min",
-		f.lasting(50 * time.Hour):               "2 d 2 h",
-		bytes(0):                                "0 B",
-		bytes(999):                              "999 B",
-		bytes(1000):                             "1.0 KiB",
-		bytes(20 << 20):                         "20 MiB",
-		bytes(3 << 40):                          "3.0 TiB",
-		bytes(5000 << 40):                       "5000 TiB",
-		quick(400 * time.Microsecond):           "0.4 ms",
-		quick(38 * time.Millisecond):            "38 ms",
-		quick(1200 * time.Millisecond):          "1.2 s",
-		quick(100 * time.Second):                "100 s",
+		l.duration(-time.Second):                "0 s",
+		l.duration(59 * time.Second):            "59 s",
+		l.duration(61 * time.Second):            "1 min",
+		l.duration(3*time.Hour + time.Minute):   "3 h 1 min",
+		l.duration(50 * time.Hour):              "2 d 2 h",
+		formatBytes(0):                          "0 B",
+		formatBytes(999):                        "999 B",
+		formatBytes(1000):                       "1.0 KiB",
+		formatBytes(20 << 20):                   "20 MiB",
+		formatBytes(3 << 40):                    "3.0 TiB",
+		formatBytes(5000 << 40):                 "5000 TiB",
+		formatLatency(400 * time.Microsecond):   "0.4 ms",
+		formatLatency(38 * time.Millisecond):    "38 ms",
+		formatLatency(1200 * time.Millisecond):  "1.2 s",
+		formatLatency(100 * time.Second):        "100 s",
 		hostOf("wss://box.example:8443/client"): "box.example:8443",
 		hostOf("box.example"):                   "box.example",
 	} {

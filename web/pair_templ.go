@@ -15,7 +15,7 @@ import (
 )
 
 // PairPage is where a pairing starts.
-func PairPage(f Layout, v PairStart) templ.Component {
+func PairPage(l Layout, v PairStart) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -49,7 +49,7 @@ func PairPage(f Layout, v PairStart) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
-			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.PairTitle)
+			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.PairTitle)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 11, Col: 21}
 			}
@@ -67,7 +67,7 @@ func PairPage(f Layout, v PairStart) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var4 string
-				templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.PausedWarning)
+				templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.PausedWarning)
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 13, Col: 59}
 				}
@@ -90,7 +90,7 @@ func PairPage(f Layout, v PairStart) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var5 string
-				templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.PhonesFull)
+				templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.PhonesFull)
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 16, Col: 56}
 				}
@@ -103,7 +103,7 @@ func PairPage(f Layout, v PairStart) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var6 string
-				templ_7745c5c3_Var6, templ_7745c5c3_Err = templruntime.NewAttributeExpression(f.to("%s", DevicesPlace)).ResolveURL(ctx)
+				templ_7745c5c3_Var6, templ_7745c5c3_Err = templruntime.NewAttributeExpression(l.to("%s", DevicesPlace)).ResolveURL(ctx)
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 16, Col: 93}
 				}
@@ -116,7 +116,7 @@ func PairPage(f Layout, v PairStart) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var7 string
-				templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.Devices)
+				templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.Devices)
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 16, Col: 109}
 				}
@@ -134,12 +134,12 @@ func PairPage(f Layout, v PairStart) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Address.URL != "" {
-				templ_7745c5c3_Err = knownAddress(f, v).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = knownAddress(l, v).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = noAddress(f, v).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = noAddress(l, v).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -148,13 +148,13 @@ func PairPage(f Layout, v PairStart) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = pause(f, v.Paused).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = pauseSwitch(l, v.Paused).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = page(f, f.T.Pair).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page(l, l.T.Pair).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -162,7 +162,7 @@ func PairPage(f Layout, v PairStart) templ.Component {
 	})
 }
 
-func knownAddress(f Layout, v PairStart) templ.Component {
+func knownAddress(l Layout, v PairStart) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -184,7 +184,7 @@ func knownAddress(f Layout, v PairStart) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var9 string
-		templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.PairLead)
+		templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.PairLead)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 28, Col: 31}
 		}
@@ -197,7 +197,7 @@ func knownAddress(f Layout, v PairStart) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var10 string
-		templ_7745c5c3_Var10, templ_7745c5c3_Err = templruntime.NewAttributeExpression(f.T.Where).Resolve(ctx)
+		templ_7745c5c3_Var10, templ_7745c5c3_Err = templruntime.NewAttributeExpression(l.T.Where).Resolve(ctx)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 29, Col: 46}
 		}
@@ -210,7 +210,7 @@ func knownAddress(f Layout, v PairStart) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var11 string
-		templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.Where)
+		templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.Where)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 31, Col: 31}
 		}
@@ -259,7 +259,7 @@ func knownAddress(f Layout, v PairStart) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var14 string
-				templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.PublishLead)
+				templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.PublishLead)
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 36, Col: 44}
 				}
@@ -291,7 +291,7 @@ func knownAddress(f Layout, v PairStart) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var16 string
-		templ_7745c5c3_Var16, templ_7745c5c3_Err = templruntime.NewAttributeExpression(f.to("pair")).ResolveURL(ctx)
+		templ_7745c5c3_Var16, templ_7745c5c3_Err = templruntime.NewAttributeExpression(l.to("pair")).ResolveURL(ctx)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 40, Col: 44}
 		}
@@ -314,7 +314,7 @@ func knownAddress(f Layout, v PairStart) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var17 string
-		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.ShowCode)
+		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.ShowCode)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 41, Col: 83}
 		}
@@ -332,7 +332,7 @@ func knownAddress(f Layout, v PairStart) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var18 string
-			templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(fmt.Sprintf(f.T.FixedBy, v.Address.Fixed))
+			templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(fmt.Sprintf(l.T.FixedBy, v.Address.Fixed))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 46, Col: 67}
 			}
@@ -360,7 +360,7 @@ func knownAddress(f Layout, v PairStart) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var19 string
-			templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.ChangeAddress)
+			templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.ChangeAddress)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 49, Col: 31}
 			}
@@ -372,7 +372,7 @@ func knownAddress(f Layout, v PairStart) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = typed(f, v).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = addressForm(l, v).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -393,7 +393,7 @@ func knownAddress(f Layout, v PairStart) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = act(f, "", f.T.ForgetAddress, "address/forget").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = postButton(l, "", l.T.ForgetAddress, "address/forget").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -406,7 +406,7 @@ func knownAddress(f Layout, v PairStart) templ.Component {
 	})
 }
 
-func noAddress(f Layout, v PairStart) templ.Component {
+func noAddress(l Layout, v PairStart) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -428,7 +428,7 @@ func noAddress(f Layout, v PairStart) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var22 string
-		templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.AddressNeeded)
+		templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.AddressNeeded)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 62, Col: 57}
 		}
@@ -441,7 +441,7 @@ func noAddress(f Layout, v PairStart) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var23 string
-		templ_7745c5c3_Var23, templ_7745c5c3_Err = templruntime.NewAttributeExpression(f.T.Where).Resolve(ctx)
+		templ_7745c5c3_Var23, templ_7745c5c3_Err = templruntime.NewAttributeExpression(l.T.Where).Resolve(ctx)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 63, Col: 46}
 		}
@@ -459,7 +459,7 @@ func noAddress(f Layout, v PairStart) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var24 string
-			templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.OfferedLead)
+			templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.OfferedLead)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 66, Col: 38}
 			}
@@ -485,7 +485,7 @@ func noAddress(f Layout, v PairStart) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var26 string
-			templ_7745c5c3_Var26, templ_7745c5c3_Err = templruntime.NewAttributeExpression(f.to("pair")).ResolveURL(ctx)
+			templ_7745c5c3_Var26, templ_7745c5c3_Err = templruntime.NewAttributeExpression(l.to("pair")).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 68, Col: 45}
 			}
@@ -521,7 +521,7 @@ func noAddress(f Layout, v PairStart) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var28 string
-			templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(fmt.Sprintf(f.T.UseOffered, v.Offered))
+			templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(fmt.Sprintf(l.T.UseOffered, v.Offered))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 70, Col: 110}
 			}
@@ -534,7 +534,7 @@ func noAddress(f Layout, v PairStart) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = typed(f, v).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = addressForm(l, v).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -543,7 +543,7 @@ func noAddress(f Layout, v PairStart) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var29 string
-		templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.PairGuide)
+		templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.PairGuide)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 76, Col: 40}
 		}
@@ -561,7 +561,7 @@ func noAddress(f Layout, v PairStart) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var30 string
-			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.Publish)
+			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.Publish)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 78, Col: 34}
 			}
@@ -574,7 +574,7 @@ func noAddress(f Layout, v PairStart) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var31 string
-			templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.PublishLead)
+			templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.PublishLead)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 79, Col: 43}
 			}
@@ -608,7 +608,7 @@ func noAddress(f Layout, v PairStart) templ.Component {
 	})
 }
 
-func typed(f Layout, v PairStart) templ.Component {
+func addressForm(l Layout, v PairStart) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -630,7 +630,7 @@ func typed(f Layout, v PairStart) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var34 string
-		templ_7745c5c3_Var34, templ_7745c5c3_Err = templruntime.NewAttributeExpression(f.to("pair")).ResolveURL(ctx)
+		templ_7745c5c3_Var34, templ_7745c5c3_Err = templruntime.NewAttributeExpression(l.to("pair")).ResolveURL(ctx)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 88, Col: 57}
 		}
@@ -644,7 +644,7 @@ func typed(f Layout, v PairStart) templ.Component {
 		}
 		if v.Offered != "" {
 			var templ_7745c5c3_Var35 string
-			templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.TypeAddress)
+			templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.TypeAddress)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 91, Col: 22}
 			}
@@ -654,7 +654,7 @@ func typed(f Layout, v PairStart) templ.Component {
 			}
 		} else {
 			var templ_7745c5c3_Var36 string
-			templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.AddressField)
+			templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.AddressField)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 93, Col: 23}
 			}
@@ -701,7 +701,7 @@ func typed(f Layout, v PairStart) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var38 string
-		templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.UseTyped)
+		templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.UseTyped)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 114, Col: 61}
 		}
@@ -727,7 +727,7 @@ func typed(f Layout, v PairStart) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var40 string
-		templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.AddressHint)
+		templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.AddressHint)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 117, Col: 60}
 		}
@@ -743,8 +743,8 @@ func typed(f Layout, v PairStart) templ.Component {
 	})
 }
 
-// pause is the switch that turns all phones away.
-func pause(f Layout, paused bool) templ.Component {
+// pauseSwitch is the switch that turns all phones away.
+func pauseSwitch(l Layout, paused bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -766,7 +766,7 @@ func pause(f Layout, paused bool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var42 string
-		templ_7745c5c3_Var42, templ_7745c5c3_Err = templruntime.NewAttributeExpression(f.T.PauseTitle).Resolve(ctx)
+		templ_7745c5c3_Var42, templ_7745c5c3_Err = templruntime.NewAttributeExpression(l.T.PauseTitle).Resolve(ctx)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 124, Col: 51}
 		}
@@ -779,7 +779,7 @@ func pause(f Layout, paused bool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var43 string
-		templ_7745c5c3_Var43, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.PauseTitle)
+		templ_7745c5c3_Var43, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.PauseTitle)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 127, Col: 54}
 		}
@@ -792,7 +792,7 @@ func pause(f Layout, paused bool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var44 string
-		templ_7745c5c3_Var44, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.PauseLead)
+		templ_7745c5c3_Var44, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.PauseLead)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 128, Col: 57}
 		}
@@ -805,7 +805,7 @@ func pause(f Layout, paused bool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var45 string
-		templ_7745c5c3_Var45, templ_7745c5c3_Err = templruntime.NewAttributeExpression(f.to("phones/%s", pauseVerb(paused))).ResolveURL(ctx)
+		templ_7745c5c3_Var45, templ_7745c5c3_Err = templruntime.NewAttributeExpression(l.to("phones/%s", pauseVerb(paused))).ResolveURL(ctx)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 130, Col: 68}
 		}
@@ -818,7 +818,7 @@ func pause(f Layout, paused bool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var46 string
-		templ_7745c5c3_Var46, templ_7745c5c3_Err = templruntime.NewAttributeExpression(string(f.Here)).Resolve(ctx)
+		templ_7745c5c3_Var46, templ_7745c5c3_Err = templruntime.NewAttributeExpression(string(l.Here)).Resolve(ctx)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 131, Col: 59}
 		}
@@ -848,7 +848,7 @@ func pause(f Layout, paused bool) templ.Component {
 }
 
 // InvitationPage shows one code and what becomes of it.
-func InvitationPage(f Layout, v Invitation) templ.Component {
+func InvitationPage(l Layout, v Invitation) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -896,27 +896,27 @@ func InvitationPage(f Layout, v Invitation) templ.Component {
 			}
 			switch v.State {
 			case InvitationWaiting:
-				templ_7745c5c3_Err = waitingCode(f, v).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = openCode(l, v).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			case InvitationRedeemed:
-				templ_7745c5c3_Err = outcome(f, fmt.Sprintf(f.T.CodeRedeemed, v.Device), redeemedLead(f, v), v.Connected, !v.Connected).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = invitationOutcome(l, fmt.Sprintf(l.T.CodeRedeemed, v.Device), redeemedLead(l, v), v.Connected, !v.Connected).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			case InvitationReplaced:
-				templ_7745c5c3_Err = outcome(f, f.T.CodeReplaced, f.T.CodeReplacedLead, false, false).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = invitationOutcome(l, l.T.CodeReplaced, l.T.CodeReplacedLead, false, false).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			case InvitationCancelled:
-				templ_7745c5c3_Err = outcome(f, f.T.CodeCancelled, f.T.CodeCancelledLead, false, false).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = invitationOutcome(l, l.T.CodeCancelled, l.T.CodeCancelledLead, false, false).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			default:
-				templ_7745c5c3_Err = outcome(f, f.T.CodeGone, f.T.CodeGoneLead, false, false).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = invitationOutcome(l, l.T.CodeGone, l.T.CodeGoneLead, false, false).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -927,7 +927,7 @@ func InvitationPage(f Layout, v Invitation) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = page(f, f.T.Pair).Render(templ.WithChildren(ctx, templ_7745c5c3_Var49), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page(l, l.T.Pair).Render(templ.WithChildren(ctx, templ_7745c5c3_Var49), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -935,7 +935,7 @@ func InvitationPage(f Layout, v Invitation) templ.Component {
 	})
 }
 
-func waitingCode(f Layout, v Invitation) templ.Component {
+func openCode(l Layout, v Invitation) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -957,7 +957,7 @@ func waitingCode(f Layout, v Invitation) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var52 string
-		templ_7745c5c3_Var52, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.CodeTitle)
+		templ_7745c5c3_Var52, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.CodeTitle)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 159, Col: 20}
 		}
@@ -975,7 +975,7 @@ func waitingCode(f Layout, v Invitation) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var53 string
-			templ_7745c5c3_Var53, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.PausedWarning)
+			templ_7745c5c3_Var53, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.PausedWarning)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 161, Col: 58}
 			}
@@ -1011,7 +1011,7 @@ func waitingCode(f Layout, v Invitation) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = code(f, v.Code).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = qrSVG(l, v.Code).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1020,7 +1020,7 @@ func waitingCode(f Layout, v Invitation) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var55 string
-		templ_7745c5c3_Var55, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.CodeGoesTo)
+		templ_7745c5c3_Var55, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.CodeGoesTo)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 172, Col: 37}
 		}
@@ -1046,7 +1046,7 @@ func waitingCode(f Layout, v Invitation) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var57 string
-		templ_7745c5c3_Var57, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.CodeCheck)
+		templ_7745c5c3_Var57, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.CodeCheck)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 174, Col: 41}
 		}
@@ -1059,7 +1059,7 @@ func waitingCode(f Layout, v Invitation) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var58 string
-		templ_7745c5c3_Var58, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.CodeStep1)
+		templ_7745c5c3_Var58, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.CodeStep1)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 177, Col: 23}
 		}
@@ -1072,7 +1072,7 @@ func waitingCode(f Layout, v Invitation) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var59 string
-		templ_7745c5c3_Var59, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.CodeStep2)
+		templ_7745c5c3_Var59, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.CodeStep2)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 178, Col: 23}
 		}
@@ -1085,7 +1085,7 @@ func waitingCode(f Layout, v Invitation) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var60 string
-		templ_7745c5c3_Var60, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.CodeStep3)
+		templ_7745c5c3_Var60, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.CodeStep3)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 179, Col: 23}
 		}
@@ -1098,7 +1098,7 @@ func waitingCode(f Layout, v Invitation) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var61 string
-		templ_7745c5c3_Var61, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.CodeWaiting)
+		templ_7745c5c3_Var61, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.CodeWaiting)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 181, Col: 78}
 		}
@@ -1111,12 +1111,12 @@ func waitingCode(f Layout, v Invitation) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if !v.Refusal.At.IsZero() {
-			templ_7745c5c3_Err = refusedPhone(f, v.Refusal).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = redeemRefusal(l, v.Refusal).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = act(f, "", f.T.CodeCancel, "pair/"+v.ID+"/cancel").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = postButton(l, "", l.T.CodeCancel, "pair/"+v.ID+"/cancel").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1125,7 +1125,7 @@ func waitingCode(f Layout, v Invitation) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var62 string
-		templ_7745c5c3_Var62, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.CodeText)
+		templ_7745c5c3_Var62, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.CodeText)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 190, Col: 52}
 		}
@@ -1138,7 +1138,7 @@ func waitingCode(f Layout, v Invitation) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var63 string
-		templ_7745c5c3_Var63, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.CodeTextLead)
+		templ_7745c5c3_Var63, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.CodeTextLead)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 191, Col: 61}
 		}
@@ -1164,7 +1164,7 @@ func waitingCode(f Layout, v Invitation) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var65 string
-		templ_7745c5c3_Var65, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.Copy)
+		templ_7745c5c3_Var65, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.Copy)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 193, Col: 75}
 		}
@@ -1182,7 +1182,7 @@ func waitingCode(f Layout, v Invitation) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var66 string
-			templ_7745c5c3_Var66, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.CodeLegacyOn)
+			templ_7745c5c3_Var66, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.CodeLegacyOn)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 196, Col: 60}
 			}
@@ -1195,7 +1195,7 @@ func waitingCode(f Layout, v Invitation) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = legacy(f, v).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = expirySwitch(l, v).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1208,8 +1208,8 @@ func waitingCode(f Layout, v Invitation) templ.Component {
 	})
 }
 
-// refusedPhone stands below the code, so that the code does not move while it is scanned.
-func refusedPhone(f Layout, r RedeemRefusal) templ.Component {
+// redeemRefusal stands below the code, so that the code does not move while it is scanned.
+func redeemRefusal(l Layout, r RedeemRefusal) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1231,9 +1231,9 @@ func refusedPhone(f Layout, r RedeemRefusal) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var68 string
-		templ_7745c5c3_Var68, templ_7745c5c3_Err = templ.JoinStringErrs(f.redeem(r))
+		templ_7745c5c3_Var68, templ_7745c5c3_Err = templ.JoinStringErrs(l.redeemText(r))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 207, Col: 16}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 207, Col: 20}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var68))
 		if templ_7745c5c3_Err != nil {
@@ -1249,7 +1249,7 @@ func refusedPhone(f Layout, r RedeemRefusal) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var69 string
-			templ_7745c5c3_Var69, templ_7745c5c3_Err = templruntime.NewAttributeExpression(f.to("%s", DevicesPlace)).ResolveURL(ctx)
+			templ_7745c5c3_Var69, templ_7745c5c3_Err = templruntime.NewAttributeExpression(l.to("%s", DevicesPlace)).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 209, Col: 38}
 			}
@@ -1262,7 +1262,7 @@ func refusedPhone(f Layout, r RedeemRefusal) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var70 string
-			templ_7745c5c3_Var70, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.Devices)
+			templ_7745c5c3_Var70, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.Devices)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 209, Col: 54}
 			}
@@ -1279,7 +1279,7 @@ func refusedPhone(f Layout, r RedeemRefusal) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = when(f, r.At).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = timeAgo(l, r.At).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1291,7 +1291,7 @@ func refusedPhone(f Layout, r RedeemRefusal) templ.Component {
 	})
 }
 
-func legacy(f Layout, v Invitation) templ.Component {
+func expirySwitch(l Layout, v Invitation) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1313,7 +1313,7 @@ func legacy(f Layout, v Invitation) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var72 string
-		templ_7745c5c3_Var72, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.CodeLegacy)
+		templ_7745c5c3_Var72, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.CodeLegacy)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 220, Col: 35}
 		}
@@ -1331,7 +1331,7 @@ func legacy(f Layout, v Invitation) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var73 string
-			templ_7745c5c3_Var73, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.CodeLegacyOn)
+			templ_7745c5c3_Var73, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.CodeLegacyOn)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 222, Col: 43}
 			}
@@ -1344,7 +1344,7 @@ func legacy(f Layout, v Invitation) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var74 string
-			templ_7745c5c3_Var74, templ_7745c5c3_Err = templruntime.NewAttributeExpression(f.to("pair/%s", v.ID)).ResolveURL(ctx)
+			templ_7745c5c3_Var74, templ_7745c5c3_Err = templruntime.NewAttributeExpression(l.to("pair/%s", v.ID)).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 223, Col: 52}
 			}
@@ -1357,7 +1357,7 @@ func legacy(f Layout, v Invitation) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var75 string
-			templ_7745c5c3_Var75, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.CodeLegacyOff)
+			templ_7745c5c3_Var75, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.CodeLegacyOff)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 223, Col: 74}
 			}
@@ -1375,7 +1375,7 @@ func legacy(f Layout, v Invitation) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var76 string
-			templ_7745c5c3_Var76, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.CodeLegacyLead)
+			templ_7745c5c3_Var76, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.CodeLegacyLead)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 225, Col: 45}
 			}
@@ -1388,7 +1388,7 @@ func legacy(f Layout, v Invitation) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var77 string
-			templ_7745c5c3_Var77, templ_7745c5c3_Err = templruntime.NewAttributeExpression(f.to("pair/%s?expiry=1", v.ID)).ResolveURL(ctx)
+			templ_7745c5c3_Var77, templ_7745c5c3_Err = templruntime.NewAttributeExpression(l.to("pair/%s?expiry=1", v.ID)).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 226, Col: 61}
 			}
@@ -1401,7 +1401,7 @@ func legacy(f Layout, v Invitation) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var78 string
-			templ_7745c5c3_Var78, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.CodeLegacyUse)
+			templ_7745c5c3_Var78, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.CodeLegacyUse)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 226, Col: 83}
 			}
@@ -1422,8 +1422,8 @@ func legacy(f Layout, v Invitation) templ.Component {
 	})
 }
 
-// code draws a QR code in whole pixels, black on white in every colour scheme.
-func code(f Layout, q QRCode) templ.Component {
+// qrSVG draws a QR code in whole pixels, black on white in every colour scheme.
+func qrSVG(l Layout, q QRCode) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1445,7 +1445,7 @@ func code(f Layout, q QRCode) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var80 string
-		templ_7745c5c3_Var80, templ_7745c5c3_Err = templruntime.NewAttributeExpression(f.T.CodeAlt).Resolve(ctx)
+		templ_7745c5c3_Var80, templ_7745c5c3_Err = templruntime.NewAttributeExpression(l.T.CodeAlt).Resolve(ctx)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 233, Col: 52}
 		}
@@ -1526,8 +1526,8 @@ func code(f Layout, q QRCode) templ.Component {
 	})
 }
 
-// outcome tells how it ended; soon says that more is to come.
-func outcome(f Layout, title, lead string, done, soon bool) templ.Component {
+// invitationOutcome tells how it ended; soon says that more is to come.
+func invitationOutcome(l Layout, title, lead string, done, soon bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1562,7 +1562,7 @@ func outcome(f Layout, title, lead string, done, soon bool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if done {
-			templ_7745c5c3_Err = tick(f, true).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = tick(l, true).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1609,7 +1609,7 @@ func outcome(f Layout, title, lead string, done, soon bool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var90 string
-		templ_7745c5c3_Var90, templ_7745c5c3_Err = templruntime.NewAttributeExpression(f.to("%s", DevicesPlace)).ResolveURL(ctx)
+		templ_7745c5c3_Var90, templ_7745c5c3_Err = templruntime.NewAttributeExpression(l.to("%s", DevicesPlace)).ResolveURL(ctx)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 254, Col: 52}
 		}
@@ -1622,7 +1622,7 @@ func outcome(f Layout, title, lead string, done, soon bool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var91 string
-		templ_7745c5c3_Var91, templ_7745c5c3_Err = templ.JoinStringErrs(f.T.CodeDevices)
+		templ_7745c5c3_Var91, templ_7745c5c3_Err = templ.JoinStringErrs(l.T.CodeDevices)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `pair.templ`, Line: 254, Col: 72}
 		}
@@ -1634,7 +1634,7 @@ func outcome(f Layout, title, lead string, done, soon bool) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = act(f, "", f.T.CodeNew, "pair").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = postButton(l, "", l.T.CodeNew, "pair").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1646,11 +1646,11 @@ func outcome(f Layout, title, lead string, done, soon bool) templ.Component {
 	})
 }
 
-func redeemedLead(f Layout, v Invitation) string {
+func redeemedLead(l Layout, v Invitation) string {
 	if v.Connected {
-		return f.T.CodeConnected
+		return l.T.CodeConnected
 	}
-	return f.T.CodeRedeemedLead
+	return l.T.CodeRedeemedLead
 }
 
 // hostOf gives the host and port of an address that has been checked before.

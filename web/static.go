@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"path"
-	"strings"
 )
 
 // ContentSecurityPolicy is what the pages get by with: their own style sheet,
@@ -17,6 +16,9 @@ const ContentSecurityPolicy = "default-src 'none'; style-src 'self'; script-src 
 
 // StaticPrefix is the path below which Static is served.
 const StaticPrefix = "/static/"
+
+// contentTypes by extension; a system may know others.
+var contentTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
 //go:embed static
 var assets embed.FS
@@ -49,17 +51,7 @@ func Static() (http.Handler, error) {
 			return
 		}
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-		w.Header().Set("Content-Type", contentType(name))
+		w.Header().Set("Content-Type", contentTypes[path.Ext(name)])
 		http.ServeFileFS(w, r, assets, path.Join("static", name))
 	}), nil
-}
-
-func contentType(name string) string {
-	switch {
-	case strings.HasSuffix(name, ".css"):
-		return "text/css; charset=utf-8"
-	case strings.HasSuffix(name, ".js"):
-		return "text/javascript; charset=utf-8"
-	}
-	return "image/svg+xml"
 }

@@ -29,7 +29,7 @@ type Words struct {
 	Dictation, DictationOff, DictationAdvice, DictationNoModel                 string
 	Live, LiveExtensions, LivePhone, NoPhone, PhonesPaused, None               string
 	Work, FirstResult, FullAnswer, HalfWithin, NearlyAllWithin, ChartLabel     string
-	NoWork, NoWorkLead, Counts, Knocking, Nobody                               string
+	NoWork, NoWorkLead, Counts, RecentRefusals, Nobody                         string
 	Program, Version, Uptime, Database, DataFolder                             string
 	PairTitle, PairLead, ShowCode, Where, UseOffered, OfferedLead, TypeAddress string
 	AddressField, AddressHint, UseTyped, AddressNeeded, Publish, PublishLead   string
@@ -48,28 +48,31 @@ type Words struct {
 	LastSeen, NeverConnected, NeverConnectedLead, Revoke, RevokeTitle        string
 	RevokeLead, RevokeButton, Hosts, HostsLead, HostFixed, HostRemove, Named string
 
-	ExtensionsLead, NoExtensions, NoExtensionsLead, Digits, NoDigits        string
-	StateWaiting, StateAllowed, StateByToken, StateBlocked, FirstSeen       string
-	LeadWaiting, LeadByToken, LeadBlocked, Chromium, Firefox, Safari, Other string
+	ExtensionsLead, NoExtensions, NoExtensionsLead, Digits, NoDigits string
+	FirstSeen, OtherExtension                                        string
 
 	RefusedLead, NoRefused, NoRefusedLead, Times, Once, Since, AnyTool string
 	SessionsLead, ThisBrowser, SignedIn, Until, EndSession             string
 
+	ExtensionKinds map[string]string // by the scheme of the origin
+	StateNames     map[ExtensionState]string
+	StateLeads     map[ExtensionState]string // what a state means; none for one that is usual
+
 	Redeems map[RedeemCause]string // why a phone was refused, and what to do
 
-	Conversations, Lists, ConversationsLead                           string
-	SearchLabel, SearchButton, SearchHint, SearchFor                  string
-	SearchNothing, SearchNothingLead, SearchMost, SearchEnd           string
-	NewChat, NewChatTitle, NewChatHint, NoOthers, NoOthersLead        string
-	Span, Newer, OlderList, UnreadOne, UnreadMany, Touched            string
-	InputNone, InputTextOnly, RecordTitle, RecordLead                 string
-	DropTopics, DropTopicsTitle, DropTopicsLead, DropTopicsButton     string
-	You, Write, WriteHint, Send, TalkEmpty, TalkEmptyLead, TalkSilent string
-	RemindersEmpty, RemindersEmptyLead                                string
-	OlderMessages, NewestMessages, QuotedLead                         string
-	Clear, ClearTitle, ClearLead, ClearButton                         string
-	Delete, DeleteTitle, DeleteLead, DeleteButton, Answering, NotSent string
-	KeptTitle, KeptConversations, KeptTopics, KeptMessages, KeptText  string
+	Conversations, Lists, ConversationsLead                                                    string
+	SearchLabel, SearchButton, SearchHint, SearchFor                                           string
+	SearchNothing, SearchNothingLead, SearchMost, SearchEnd                                    string
+	NewChat, NewChatTitle, NewChatHint, NoOthers, NoOthersLead                                 string
+	Span, Newer, OlderList, UnreadOne, UnreadMany, Touched                                     string
+	InputNone, InputTextOnly, RecordTitle, RecordLead                                          string
+	DropTopics, DropTopicsTitle, DropTopicsLead, DropTopicsButton                              string
+	You, Write, WriteHint, Send, ConversationEmpty, ConversationEmptyLead, ConversationNoInput string
+	RemindersEmpty, RemindersEmptyLead                                                         string
+	OlderMessages, NewestMessages, QuotedLead                                                  string
+	Clear, ClearTitle, ClearLead, ClearButton                                                  string
+	Delete, DeleteTitle, DeleteLead, DeleteButton, Answering, NotSent                          string
+	KeptTitle, KeptConversations, KeptTopics, KeptMessages, KeptText                           string
 
 	Kinds         map[ConversationKind]string
 	MessageStates map[MessageState]string
@@ -101,18 +104,18 @@ func (w Words) Fault(part, reason string) string {
 // English gives the texts in English.
 func English() Words {
 	w := Words{Lang: "en"}
-	w.frame()
+	w.layout()
 	w.signIn()
 	w.overview()
 	w.pairing()
-	w.lists()
+	w.access()
 	w.tables()
-	w.talk()
-	w.life()
+	w.conversations()
+	w.lists()
 	return w
 }
 
-func (w *Words) frame() {
+func (w *Words) layout() {
 	w.Product, w.Skip, w.Navigation = "Plexus", "Skip to the content", "Pages"
 	w.Overview, w.Pair, w.Devices = "Overview", "Pair a phone", "Devices"
 	w.Extensions, w.Refused, w.Sessions = "Extensions", "Refused", "Sessions"
@@ -176,7 +179,7 @@ func (w *Words) overview() {
 	w.ChartLabel = "The last %d answers, the slowest took %s"
 	w.NoWork, w.NoWorkLead = "No question yet", "Ask one in the browser's side panel, and its time shows here."
 	w.Counts = "%d answered, %d stopped, %d refused since the start"
-	w.Knocking, w.Nobody = "Turned away lately", "Nobody was turned away."
+	w.RecentRefusals, w.Nobody = "Turned away lately", "Nobody was turned away."
 	w.Program, w.Version, w.Uptime = "This program", "Version", "Running for"
 	w.Database, w.DataFolder = "Database", "Data folder"
 }
@@ -225,7 +228,7 @@ func (w *Words) pairing() {
 	}
 }
 
-func (w *Words) lists() {
+func (w *Words) access() {
 	w.DevicesLead = "Phones that may connect. One can be connected at a time."
 	w.NoDevices, w.NoDevicesLead = "No phone is paired", "Pair one, and it shows here with the time it was last seen."
 	w.PairedSince, w.ConnectedNow, w.LastSeen = "Paired", "Connected now", "Last seen"
@@ -242,12 +245,19 @@ func (w *Words) lists() {
 	w.NoExtensions = "No extension has knocked yet"
 	w.NoExtensionsLead = "Install the Plexus extension and open its side panel; it shows up here by itself."
 	w.Digits, w.NoDigits = "Four digits", "no key"
-	w.StateWaiting, w.StateAllowed, w.StateByToken, w.StateBlocked = "Waiting", "Allowed", "Allowed by token", "Removed"
-	w.LeadWaiting = "Allow it only if its panel shows the same four digits."
-	w.LeadByToken = "It came with the host token instead of a key of its own."
-	w.LeadBlocked = "It stays out. Allow lets it in again; Forget makes it knock like a new one."
+	w.StateNames = map[ExtensionState]string{
+		ExtensionWaiting: "Waiting", ExtensionAllowed: "Allowed", ExtensionByToken: "Allowed by token", ExtensionBlocked: "Removed",
+	}
+	w.StateLeads = map[ExtensionState]string{
+		ExtensionWaiting: "Allow it only if its panel shows the same four digits.",
+		ExtensionByToken: "It came with the host token instead of a key of its own.",
+		ExtensionBlocked: "It stays out. Allow lets it in again; Forget makes it knock like a new one.",
+	}
 	w.FirstSeen = "First seen"
-	w.Chromium, w.Firefox, w.Safari, w.Other = "Chromium extension", "Firefox extension", "Safari extension", "Extension"
+	w.ExtensionKinds = map[string]string{
+		"chrome-extension": "Chromium extension", "moz-extension": "Firefox extension", "safari-web-extension": "Safari extension",
+	}
+	w.OtherExtension = "Extension"
 
 	w.RefusedLead = "Who tried to connect and was turned away, why, and what to do. The last 100."
 	w.NoRefused, w.NoRefusedLead = "Nobody was turned away", "If something cannot connect, the reason will be here."

@@ -1,6 +1,6 @@
 package web
 
-func (w *Words) talk() {
+func (w *Words) conversations() {
 	w.Conversations, w.Lists = "Conversations", "Lists"
 	w.ConversationsLead = "Everything that was said here, on your phone and in the browser. It stays on this machine."
 	w.SearchLabel, w.SearchButton, w.SearchHint = "Search all messages", "Search", "Search all messages"
@@ -19,9 +19,9 @@ func (w *Words) talk() {
 	w.DropTopicsLead = "Every topic and what was said in it is gone, here and on the phone. Chats stay. This cannot be undone."
 
 	w.You, w.Write, w.WriteHint, w.Send = "You", "Your message", "Write a message", "Send"
-	w.TalkEmpty, w.TalkEmptyLead = "Nothing has been said here", "Write the first message below."
+	w.ConversationEmpty, w.ConversationEmptyLead = "Nothing has been said here", "Write the first message below."
 	w.RemindersEmpty, w.RemindersEmptyLead = "No reminder yet", "What Plexus says of its own accord is kept here."
-	w.TalkSilent = "As soon as there is a model you can write here."
+	w.ConversationNoInput = "As soon as there is a model you can write here."
 	w.OlderMessages, w.NewestMessages = "Older messages", "Back to the newest"
 	w.QuotedLead = "The text of the page is quoted to the model as untrusted."
 	w.Clear, w.ClearTitle, w.ClearButton = "Clear…", "Clear “%s”?", "Clear"
@@ -37,7 +37,7 @@ func (w *Words) talk() {
 	w.KeptText = "%d, %s of text"
 }
 
-func (w *Words) life() {
+func (w *Words) lists() {
 	w.ListsNavigation = "Lists"
 	w.ListNames = map[List]string{Todos: "To-dos", Ideas: "Ideas", Goals: "Goals", AboutMe: "About you"}
 	w.ListLeads = map[List]string{

@@ -8,18 +8,18 @@ import (
 )
 
 func (b *book) overview() {
-	f := b.frame(web.OverviewPlace)
-	b.add("overview", web.OverviewPage(f, b.busy()))
-	b.add("overview-new", web.OverviewPage(f, b.fresh()))
+	l := b.layout(web.OverviewPlace)
+	b.add("overview", web.OverviewPage(l, b.busy()))
+	b.add("overview-new", web.OverviewPage(l, b.fresh()))
 	waiting := b.fresh()
-	waiting.Waiting = b.knocking()
+	waiting.Waiting = b.waiting()
 	waiting.Found = []web.FoundModel{{Name: "llama3.2:latest", BaseURL: "http://127.0.0.1:11434/v1", Server: "Ollama"}}
-	f.Waiting = len(waiting.Waiting)
-	b.add("overview-waiting", web.OverviewPage(f, waiting))
-	f.Waiting, f.Problem = 0, f.T.Broken
-	b.add("overview-trouble", web.OverviewPage(f, b.trouble()))
-	f.Problem = ""
-	b.add("overview-no-dictation", web.OverviewPage(f, b.withoutDictation()))
+	l.Waiting = len(waiting.Waiting)
+	b.add("overview-waiting", web.OverviewPage(l, waiting))
+	l.Waiting, l.Problem = 0, l.T.Broken
+	b.add("overview-trouble", web.OverviewPage(l, b.trouble()))
+	l.Problem = ""
+	b.add("overview-no-dictation", web.OverviewPage(l, b.withoutDictation()))
 }
 
 // fresh is a host that has just been started for the first time.
@@ -88,22 +88,22 @@ const (
 	firefoxOrigin = "moz-extension://9a1f6c0e-5f0a-4e0a-9a53-2f0b8a1c7d11"
 )
 
-func (b *book) knocking() []web.Extension {
+func (b *book) waiting() []web.Extension {
 	return []web.Extension{
 		{ID: 4, Origin: chromeOrigin, Digits: "0427", State: web.ExtensionWaiting, FirstSeen: b.before(2 * time.Minute), LastSeen: b.before(4 * time.Second)},
 	}
 }
 
 func (b *book) extensions() {
-	f := b.frame(web.ExtensionsPlace)
-	f.Waiting, f.Notice = 1, f.T.Notices["removed"]
-	list := append(b.knocking(),
+	l := b.layout(web.ExtensionsPlace)
+	l.Waiting, l.Notice = 1, l.T.Notices["removed"]
+	list := append(b.waiting(),
 		web.Extension{ID: 1, Origin: chromeOrigin, Digits: "8136", State: web.ExtensionAllowed, FirstSeen: b.before(20 * day), LastSeen: b.before(3 * time.Minute)},
 		web.Extension{ID: 2, Origin: firefoxOrigin, State: web.ExtensionByToken, FirstSeen: b.before(9 * day), LastSeen: b.before(26 * hour)},
 		web.Extension{ID: 3, Origin: "safari-web-extension://5E2B0C1A-1111-2222-3333-444455556666", Digits: "5501", State: web.ExtensionBlocked, FirstSeen: b.before(61 * day), LastSeen: b.before(45 * day)},
 	)
-	b.add("extensions", web.ExtensionsPage(f, web.Extensions{Extensions: list}))
-	b.add("extensions-empty", web.ExtensionsPage(b.frame(web.ExtensionsPlace), web.Extensions{}))
+	b.add("extensions", web.ExtensionsPage(l, web.Extensions{Extensions: list}))
+	b.add("extensions-empty", web.ExtensionsPage(b.layout(web.ExtensionsPlace), web.Extensions{}))
 }
 
 func (b *book) refusals() []web.Refusal {

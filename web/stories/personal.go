@@ -23,7 +23,7 @@ func (b *book) bridge() web.Conversation {
 }
 
 func (b *book) conversations() {
-	f := b.frame(web.ConversationsPlace)
+	l := b.layout(web.ConversationsPlace)
 	v := web.Conversations{
 		Pinned: b.pinned(), Size: 50, Total: 6, Topics: true, Input: web.AllInput, Recording: true,
 		Rest: []web.Conversation{
@@ -33,33 +33,33 @@ func (b *book) conversations() {
 			{ID: "chat:1", Kind: web.Chat, Title: "Пироги и 饺子", Updated: b.before(40 * day)},
 		},
 	}
-	b.add("conversations", web.ConversationsPage(f, v))
+	b.add("conversations", web.ConversationsPage(l, v))
 	few := web.Conversations{Pinned: b.pinned(), Size: 50, Total: 2, Input: web.NoInput, FixedBy: "conversations.record_browser in config.toml"}
-	b.add("conversations-new", web.ConversationsPage(f, few))
+	b.add("conversations-new", web.ConversationsPage(l, few))
 	v.Input, v.Pinned, v.From, v.Total = web.TextInput, nil, 50, 5010
 	v.Rest = append(v.Rest, web.Conversation{
 		ID: "topic:9", Kind: web.Topic, Title: "<img src=x onerror=alert(1)> " + longName(), Address: "https://example.org/" + longName(), Updated: b.now,
 	})
-	b.add("conversations-many", web.ConversationsPage(f, v))
-	b.add("conversations-found", web.ConversationsPage(f, web.Conversations{Asked: "bridge opened", Most: true, Found: []web.Found{
+	b.add("conversations-many", web.ConversationsPage(l, v))
+	b.add("conversations-found", web.ConversationsPage(l, web.Conversations{Asked: "bridge opened", Most: true, Found: []web.Found{
 		{Conversation: b.bridge(), Role: web.Host, At: b.before(21 * time.Minute), Before: "…after four years of work the ", Match: "bridge", After: " opened on 19 March 1932, and in the first days…"},
 		{Conversation: b.pinned()[0], Role: web.Owner, At: b.before(9 * day), Before: "Which ", Match: "bridge", After: " opened last?"},
 	}}))
-	b.add("conversations-nothing", web.ConversationsPage(f, web.Conversations{Asked: "<b>" + longName()}))
-	b.add("topics-delete", web.ConfirmPage(f, web.Confirm{
-		Title: f.T.DropTopicsTitle, Lead: f.T.DropTopicsLead, Button: f.T.DropTopicsButton, Action: "topics/delete", Back: web.ConversationsPlace,
+	b.add("conversations-nothing", web.ConversationsPage(l, web.Conversations{Asked: "<b>" + longName()}))
+	b.add("topics-delete", web.ConfirmPage(l, web.Confirm{
+		Title: l.T.DropTopicsTitle, Lead: l.T.DropTopicsLead, Button: l.T.DropTopicsButton, Action: "topics/delete", Back: web.ConversationsPlace,
 	}))
 }
 
-func (b *book) talks() {
-	f := b.frame(web.ConversationsPlace)
+func (b *book) conversation() {
+	l := b.layout(web.ConversationsPlace)
 	v := web.ConversationView{Conversation: b.bridge(), Quoted: true, Input: web.AllInput, Messages: []web.Message{
 		{Seq: 1, Role: web.Owner, At: b.before(25 * time.Minute), Text: "When did the bridge open?"},
 		{Seq: 2, Role: web.Host, At: b.before(25 * time.Minute), Text: "It opened on 19 March 1932 [page].\n\nTwo things led up to it:\n  1. the loan of 1922\n  2. four years of work on the arch"},
 		{Seq: 3, Role: web.Owner, At: b.before(21 * time.Minute), Text: "And who paid?"},
 		{Seq: 4, Role: web.Host, At: b.before(20 * time.Minute), Text: "Ratepayers of the north shore, who", State: web.MessageCutOff},
 	}}
-	b.add("talk", web.ConversationPage(f, v))
+	b.add("talk", web.ConversationPage(l, v))
 	v.Messages = []web.Message{
 		{Seq: 101, Role: web.Owner, At: b.before(2 * day), Text: "السؤال الأول عن الجسر", State: web.MessageFailed},
 		{Seq: 102, Role: web.Owner, At: b.before(day), Text: "<script>alert(1)</script> " + longName(), State: web.MessageInterrupted},
@@ -69,25 +69,25 @@ func (b *book) talks() {
 	v.Older = true
 	v.Conversation = b.pinned()[0]
 	v.Conversation.Title = longName()
-	b.add("talk-troubled", web.ConversationPage(f, v))
-	b.add("talk-empty", web.ConversationPage(f, web.ConversationView{Conversation: web.Conversation{ID: "chat:3", Kind: web.Chat}, Input: web.TextInput}))
-	b.add("talk-reminders", web.ConversationPage(f, web.ConversationView{Conversation: b.pinned()[1], Input: web.AllInput}))
-	b.add("talk-silent", web.ConversationPage(f, web.ConversationView{Conversation: b.pinned()[0], Input: web.NoInput}))
+	b.add("talk-troubled", web.ConversationPage(l, v))
+	b.add("talk-empty", web.ConversationPage(l, web.ConversationView{Conversation: web.Conversation{ID: "chat:3", Kind: web.Chat}, Input: web.TextInput}))
+	b.add("talk-reminders", web.ConversationPage(l, web.ConversationView{Conversation: b.pinned()[1], Input: web.AllInput}))
+	b.add("talk-silent", web.ConversationPage(l, web.ConversationView{Conversation: b.pinned()[0], Input: web.NoInput}))
 	past := web.ConversationView{Conversation: b.bridge(), Past: true, Input: web.AllInput, Messages: v.Messages[2:3]}
-	b.add("talk-past", web.ConversationPage(f, past))
-	b.add("talk-fault", web.ConversationPage(f, web.ConversationView{
-		Conversation: b.pinned()[0], Input: web.AllInput, Draft: "Remind me of the\nbridge", Fault: f.T.Refusals["conversation_clearing"],
+	b.add("talk-past", web.ConversationPage(l, past))
+	b.add("talk-fault", web.ConversationPage(l, web.ConversationView{
+		Conversation: b.pinned()[0], Input: web.AllInput, Draft: "Remind me of the\nbridge", Fault: l.T.Refusals["conversation_clearing"],
 	}))
-	b.add("talk-clear", web.ConfirmPage(f, web.Confirm{
-		Title: fmt.Sprintf(f.T.ClearTitle, b.bridge().Title), Lead: f.T.ClearLead, Button: f.T.ClearButton,
+	b.add("talk-clear", web.ConfirmPage(l, web.Confirm{
+		Title: fmt.Sprintf(l.T.ClearTitle, b.bridge().Title), Lead: l.T.ClearLead, Button: l.T.ClearButton,
 		Action: "conversations/topic:7/clear", Back: "conversations/topic:7",
 	}))
 }
 
 func (b *book) lists() {
-	f := b.frame(web.ListsPlace)
+	l := b.layout(web.ListsPlace)
 	today := b.now.Format(time.DateOnly)
-	b.add("todos", web.ListPage(f, web.Lists{List: web.Todos, Hidden: 31,
+	b.add("todos", web.ListPage(l, web.Lists{List: web.Todos, Hidden: 31,
 		Open: []web.Item{
 			{ID: "t1", Version: 1, Title: "Pay the electricity bill", Status: "open", Due: b.before(2 * day).Format(time.DateOnly), Late: true},
 			{ID: "t2", Version: 3, Title: "Ask about the arch", Note: "On the phone, with the page at hand.\nThe second span.", Status: "doing", Due: today, Goal: "Understand bridges"},
@@ -98,27 +98,27 @@ func (b *book) lists() {
 			{ID: "t5", Version: 2, Title: "Call the old number", Status: "cancelled"},
 		},
 	}))
-	b.add("todos-empty", web.ListPage(f, web.Lists{List: web.Todos}))
-	b.add("todos-conflict", web.ListPage(f, web.Lists{List: web.Todos, Typed: "Pay the bill", Fault: f.T.Conflict,
+	b.add("todos-empty", web.ListPage(l, web.Lists{List: web.Todos}))
+	b.add("todos-conflict", web.ListPage(l, web.Lists{List: web.Todos, Typed: "Pay the bill", Fault: l.T.Conflict,
 		Open: []web.Item{{ID: "t6", Version: 1, Title: longName(), Note: longName(), Status: "open", Goal: longName()}},
 	}))
-	b.add("ideas", web.ListPage(f, web.Lists{List: web.Ideas,
+	b.add("ideas", web.ListPage(l, web.Lists{List: web.Ideas,
 		Open:   []web.Item{{ID: "i1", Version: 1, Title: "A shelf made of old doors", Note: "See the one in the café", Status: "active", Goal: "A home that works"}},
 		Closed: []web.Item{{ID: "i2", Version: 2, Title: "Sell the bicycle", Status: "archived"}},
 	}))
-	b.add("ideas-empty", web.ListPage(f, web.Lists{List: web.Ideas}))
-	b.add("goals", web.ListPage(f, web.Lists{List: web.Goals,
+	b.add("ideas-empty", web.ListPage(l, web.Lists{List: web.Ideas}))
+	b.add("goals", web.ListPage(l, web.Lists{List: web.Goals,
 		Open: []web.Item{
 			{ID: "g1", Version: 4, Title: "Understand bridges", Status: "active", Done: 3, Total: 7},
 			{ID: "g2", Version: 1, Title: "A home that works", Status: "paused"},
 		},
 		Closed: []web.Item{{ID: "g3", Version: 9, Title: "Run ten kilometres", Status: "completed", Done: 5, Total: 5}},
 	}))
-	b.add("goals-empty", web.ListPage(f, web.Lists{List: web.Goals}))
-	b.add("edit-todo", web.EditPage(f, web.Edit{List: web.Todos, Name: "Ask about the arch", Goal: "g1", Goals: []web.Goal{{ID: "g1", Title: "Understand bridges"}, {ID: "g2", Title: longName()}}, Item: web.Item{ID: "t2", Version: 3, Title: "Ask about the arch", Note: "On the phone.", Status: "doing", Due: today}}))
-	b.add("edit-goal-conflict", web.EditPage(f, web.Edit{List: web.Goals, Name: "Understand bridges", Fault: f.T.Conflict,
+	b.add("goals-empty", web.ListPage(l, web.Lists{List: web.Goals}))
+	b.add("edit-todo", web.EditPage(l, web.Edit{List: web.Todos, Name: "Ask about the arch", Goal: "g1", Goals: []web.Goal{{ID: "g1", Title: "Understand bridges"}, {ID: "g2", Title: longName()}}, Item: web.Item{ID: "t2", Version: 3, Title: "Ask about the arch", Note: "On the phone.", Status: "doing", Due: today}}))
+	b.add("edit-goal-conflict", web.EditPage(l, web.Edit{List: web.Goals, Name: "Understand bridges", Fault: l.T.Conflict,
 		Item: web.Item{ID: "g1", Version: 5, Title: "Understand bridges", Criteria: "I can draw one that stands", Status: "active"},
 	}))
-	b.add("about", web.AboutPage(f, web.About{Version: 2, Text: "I live in Sydney and cook a lot.\nPlease answer briefly."}))
-	b.add("about-conflict", web.AboutPage(f, web.About{Version: 3, Fault: f.T.Conflict, Text: "Changed on the phone."}))
+	b.add("about", web.AboutPage(l, web.About{Version: 2, Text: "I live in Sydney and cook a lot.\nPlease answer briefly."}))
+	b.add("about-conflict", web.AboutPage(l, web.About{Version: 3, Fault: l.T.Conflict, Text: "Changed on the phone."}))
 }

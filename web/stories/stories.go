@@ -43,7 +43,7 @@ func All(now time.Time) ([]Story, error) {
 	b.extensions()
 	b.rest()
 	b.conversations()
-	b.talks()
+	b.conversation()
 	b.lists()
 	return b.stories, nil
 }
@@ -52,7 +52,7 @@ func (b *book) add(name string, view templ.Component) {
 	b.stories = append(b.stories, Story{Name: name, View: view})
 }
 
-func (b *book) frame(here web.Place) web.Layout {
+func (b *book) layout(here web.Place) web.Layout {
 	return web.Layout{T: web.English(), Base: Base, Here: here, Now: b.now, Personal: true}
 }
 
@@ -72,18 +72,18 @@ func (b *book) signIn() {
 
 func (b *book) pairing() {
 	const command = "tailscale serve --bg --https=443 http://127.0.0.1:18787"
-	f := b.frame(web.PairPlace)
+	l := b.layout(web.PairPlace)
 	address := web.Address{URL: "wss://box.tail1234.ts.net"}
-	b.add("pair", web.PairPage(f, web.PairStart{Address: address, Command: command}))
-	b.add("pair-offered", web.PairPage(f, web.PairStart{Offered: address.URL, Command: command}))
-	b.add("pair-unset", web.PairPage(f, web.PairStart{}))
-	b.add("pair-fault", web.PairPage(f, web.PairStart{
+	b.add("pair", web.PairPage(l, web.PairStart{Address: address, Command: command}))
+	b.add("pair-offered", web.PairPage(l, web.PairStart{Offered: address.URL, Command: command}))
+	b.add("pair-unset", web.PairPage(l, web.PairStart{}))
+	b.add("pair-fault", web.PairPage(l, web.PairStart{
 		Offered: address.URL, Command: command, Typed: "ws://box/other",
 		Fault: "The address must begin with wss://, because phones connect with TLS only.",
 	}))
 	address.Warning = "Tailscale Serve forwards this name to port 9010, which is this page. It has to forward to the client listener, 127.0.0.1:18787."
 	address.Fixed = "public_url in config.toml"
-	b.add("pair-warning", web.PairPage(f, web.PairStart{Address: address, Command: command, Paused: true, Full: true}))
+	b.add("pair-warning", web.PairPage(l, web.PairStart{Address: address, Command: command, Paused: true, Full: true}))
 }
 
 func (b *book) invitations() error {
@@ -91,37 +91,37 @@ func (b *book) invitations() error {
 	if err != nil {
 		return fmt.Errorf("draw the code of the stories: %w", err)
 	}
-	f := b.frame(web.PairPlace)
-	f.Reload = 10
+	l := b.layout(web.PairPlace)
+	l.Reload = 10
 	v := web.Invitation{
 		ID: "7", State: web.InvitationWaiting, Host: "box.tail1234.ts.net", Payload: Payload, Code: web.NewQRCode(matrix),
 		Created: b.before(20 * time.Second), Address: web.Address{URL: "wss://box.tail1234.ts.net"},
 	}
-	b.add("invitation", web.InvitationPage(f, v))
+	b.add("invitation", web.InvitationPage(l, v))
 	v.Legacy = true
-	b.add("invitation-expiry", web.InvitationPage(f, v))
+	b.add("invitation-expiry", web.InvitationPage(l, v))
 	v.Always, v.Paused = true, true
 	v.Address.Warning = "Nothing answers at this address yet."
-	b.add("invitation-warning", web.InvitationPage(f, v))
+	b.add("invitation-warning", web.InvitationPage(l, v))
 	v.Legacy, v.Always, v.Paused, v.Address.Warning = false, false, false, ""
-	b.refusedPhones(f, v)
-	f.Reload = 0
+	b.refusedPhones(l, v)
+	l.Reload = 0
 	v = web.Invitation{ID: "7", State: web.InvitationRedeemed, Host: v.Host, Device: "Ann’s phone"}
-	b.add("invitation-redeemed", web.InvitationPage(f, v))
+	b.add("invitation-redeemed", web.InvitationPage(l, v))
 	v.Connected = true
-	b.add("invitation-connected", web.InvitationPage(f, v))
+	b.add("invitation-connected", web.InvitationPage(l, v))
 	v.State = web.InvitationReplaced
-	b.add("invitation-replaced", web.InvitationPage(f, v))
+	b.add("invitation-replaced", web.InvitationPage(l, v))
 	v.State = web.InvitationCancelled
-	b.add("invitation-cancelled", web.InvitationPage(f, v))
+	b.add("invitation-cancelled", web.InvitationPage(l, v))
 	v.State = web.InvitationGone
-	b.add("invitation-gone", web.InvitationPage(f, v))
+	b.add("invitation-gone", web.InvitationPage(l, v))
 	return nil
 }
 
 // refusedPhones shows what the page of an open code says of a phone that did not
 // get in.
-func (b *book) refusedPhones(f web.Layout, v web.Invitation) {
+func (b *book) refusedPhones(l web.Layout, v web.Invitation) {
 	v.Created = b.before(4 * time.Minute)
 	for _, s := range []struct {
 		name  string
@@ -137,27 +137,27 @@ func (b *book) refusedPhones(f web.Layout, v web.Invitation) {
 		{"store-failed", web.RedeemStoreFailed, 0, 0},
 	} {
 		v.Refusal = web.RedeemRefusal{At: b.before(s.ago), Cause: s.cause, Wait: s.wait}
-		b.add("invitation-"+s.name, web.InvitationPage(f, v))
+		b.add("invitation-"+s.name, web.InvitationPage(l, v))
 	}
 }
 
 func (b *book) devices() {
-	f := b.frame(web.DevicesPlace)
+	l := b.layout(web.DevicesPlace)
 	list := []web.Device{
 		{ID: "d1", Name: "Ann’s phone", Created: b.before(40 * day), LastSeen: b.before(time.Minute), Connected: true},
 		{ID: "d2", Name: "NameのiPhone", Created: b.before(3 * day), LastSeen: b.before(5 * hour)},
 		{ID: "d3", Name: "👨‍👩‍👧", Created: b.before(11 * time.Minute)},
 	}
 	hosts := []web.AcceptedHost{{Host: "box.tail1234.ts.net", Fixed: true}, {Host: "home.example.org:8443"}}
-	b.add("devices", web.DevicesPage(f, web.Devices{Devices: list, Hosts: hosts}))
-	b.add("devices-empty", web.DevicesPage(f, web.Devices{}))
-	b.add("devices-hostile", web.DevicesPage(f, web.Devices{Paused: true, Devices: []web.Device{
+	b.add("devices", web.DevicesPage(l, web.Devices{Devices: list, Hosts: hosts}))
+	b.add("devices-empty", web.DevicesPage(l, web.Devices{}))
+	b.add("devices-hostile", web.DevicesPage(l, web.Devices{Paused: true, Devices: []web.Device{
 		{ID: "d4", Name: "<img src=x onerror=alert(1)>", Created: b.now, LastSeen: b.now},
 		{ID: "d5", Name: `\u202egnp\x1b[2J`, Created: b.now, LastSeen: b.now},
 		{ID: "d6", Name: longName(), Created: b.now, LastSeen: b.now, Connected: true},
 	}, Hosts: []web.AcceptedHost{{Host: longName() + ".example.org"}}}))
-	b.add("confirm", web.ConfirmPage(f, web.Confirm{
-		Title: fmt.Sprintf(f.T.RevokeTitle, "Ann’s phone"), Lead: f.T.RevokeLead, Button: f.T.RevokeButton,
+	b.add("confirm", web.ConfirmPage(l, web.Confirm{
+		Title: fmt.Sprintf(l.T.RevokeTitle, "Ann’s phone"), Lead: l.T.RevokeLead, Button: l.T.RevokeButton,
 		Action: "devices/d1/revoke", Back: web.DevicesPlace,
 	}))
 }
@@ -171,16 +171,16 @@ func longName() string {
 }
 
 func (b *book) rest() {
-	f := b.frame(web.RefusedPlace)
-	b.add("refused", web.RefusedPage(f, web.Refusals{Refusals: b.refusals()}))
-	b.add("refused-empty", web.RefusedPage(f, web.Refusals{}))
-	f = b.frame(web.SessionsPlace)
-	f.Notice = f.T.Notices["session-ended"]
-	b.add("sessions", web.SessionsPage(f, web.Sessions{Sessions: []web.Session{
+	l := b.layout(web.RefusedPlace)
+	b.add("refused", web.RefusedPage(l, web.Refusals{Refusals: b.refusals()}))
+	b.add("refused-empty", web.RefusedPage(l, web.Refusals{}))
+	l = b.layout(web.SessionsPlace)
+	l.Notice = l.T.Notices["session-ended"]
+	b.add("sessions", web.SessionsPage(l, web.Sessions{Sessions: []web.Session{
 		{ID: "1", Browser: "Firefox on Linux", Created: b.before(2 * day), LastSeen: b.now, Expires: b.now.Add(88 * day), Current: true},
 		{ID: "2", Browser: "Chromium on Linux", Created: b.before(31 * day), LastSeen: b.before(9 * day), Expires: b.now.Add(59 * day)},
 	}}))
-	f = b.frame("")
-	f.Here = "nowhere"
-	b.add("fault", web.FaultPage(f, f.T.NotHere, f.T.NotHereLead))
+	l = b.layout("")
+	l.Here = "nowhere"
+	b.add("fault", web.FaultPage(l, l.T.NotHere, l.T.NotHereLead))
 }

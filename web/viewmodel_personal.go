@@ -1,9 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -206,51 +206,38 @@ type About struct {
 	Fault   string
 }
 
-// kind names a conversation's kind.
-func (f Layout) kind(k ConversationKind) string { return f.T.Kinds[k] }
-
-// said names the speaker.
-func (f Layout) said(r Role) string {
+// roleName names the speaker.
+func (l Layout) roleName(r Role) string {
 	if r == Owner {
-		return f.T.You
+		return l.T.You
 	}
-	return f.T.Product
+	return l.T.Product
 }
 
-// status names an entry's status.
-func (f Layout) status(s string) string {
-	if name, ok := f.T.Statuses[s]; ok {
-		return name
-	}
-	return s
-}
+// statusName names an entry's status.
+func (l Layout) statusName(s string) string { return cmp.Or(l.T.Statuses[s], s) }
 
-// span says which of how many are shown.
-func (f Layout) span(v Conversations) string {
-	return fmt.Sprintf(f.T.Span, v.From+1, min(v.From+v.Size, v.Total), v.Total)
+// rangeText says which of how many are shown.
+func (l Layout) rangeText(v Conversations) string {
+	return fmt.Sprintf(l.T.Span, v.From+1, min(v.From+v.Size, v.Total), v.Total)
 }
 
 // Heading gives the title of a conversation, also where it has none.
-func (f Layout) Heading(c Conversation) string {
+func (l Layout) Heading(c Conversation) string {
 	if strings.TrimSpace(c.Title) == "" {
-		return f.kind(c.Kind)
+		return l.T.Kinds[c.Kind]
 	}
 	return c.Title
 }
 
-// progress says how many of a goal's to-dos are done.
-func (f Layout) progress(i Item) string { return fmt.Sprintf(f.T.Progress, i.Done, i.Total) }
+// progressText says how many of a goal's to-dos are done.
+func (l Layout) progressText(i Item) string { return fmt.Sprintf(l.T.Progress, i.Done, i.Total) }
 
-// listName names a list.
-func (f Layout) listName(l List) string { return f.T.ListNames[l] }
-
-func number(n uint64) string { return strconv.FormatUint(n, 10) }
-
-// due reads a due date for people; it is shown as it is when it is none.
-func (f Layout) due(date string) string {
-	day, err := time.ParseInLocation(time.DateOnly, date, f.Now.Location())
+// dueDate reads a due date for people; it is shown as it is when it is none.
+func (l Layout) dueDate(date string) string {
+	day, err := time.ParseInLocation(time.DateOnly, date, l.Now.Location())
 	if err != nil {
 		return date
 	}
-	return f.day(day)
+	return l.day(day)
 }
