@@ -60,9 +60,10 @@ var ErrTranscriberUnavailable = errors.New("recogniser unavailable")
 
 // VoiceRuntime speaks and listens for one conversation at a time.
 //
-// StartVoice returns once it does, or with why it does not. ctx bounds the start
-// alone: when that ends early StartVoice gives up, and what has started goes on
-// after ctx. stop ends it, is called once, and waits.
+// StartVoice returns when speaking and listening have begun, or with the error for
+// which they have not. ctx bounds the start alone: a start that ctx ends early is
+// given up; a voice that has started goes on after ctx. stop ends it and waits
+// until it has ended; it is called once.
 type VoiceRuntime interface {
 	StartVoice(ctx context.Context, conversationID string) (stop func(), err error)
 }

@@ -78,25 +78,30 @@ func isHostDir(path string, info fs.FileInfo) bool {
 // others (0600) is written, synced and renamed over it, and the directory is
 // synced, so that after a power cut there is the old content or the new.
 func WriteFile(path string, data []byte) error {
-	if err := replaceFile(path, data); err != nil {
+	tmp, err := writeTemporary(path, data)
+	if err == nil {
+		if err = os.Rename(tmp, path); err != nil {
+			err = errors.Join(err, os.Remove(tmp))
+		} else {
+			err = syncDir(filepath.Dir(path))
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return nil
 }
 
-func replaceFile(path string, data []byte) error {
-	dir := filepath.Dir(path)
-	// CreateTemp opens with O_EXCL and 0600.
-	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
+// writeTemporary writes a synced file beside path, which the caller renames or
+// links. CreateTemp opens with O_EXCL and 0600.
+func writeTemporary(path string, data []byte) (name string, err error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
-		return err
+		return "", err
 	}
 	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), path)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(tmp.Name()))
 	}
-	if err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
-	}
-	return syncDir(dir)
+	return tmp.Name(), nil
 }

@@ -84,18 +84,13 @@ func readStrict(path string, limit int64) ([]byte, error) {
 // createPrivate writes a new file whole or not at all: it is written under
 // another name and then linked to its own, which fails if that is taken.
 func createPrivate(path string, content []byte) (err error) {
-	dir := filepath.Dir(path)
-	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp") // O_EXCL, 0600
+	tmp, err := writeTemporary(path, content)
 	if err != nil {
-		return fmt.Errorf("creating file: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.Remove(tmp.Name())) }()
-	_, err = tmp.Write(content)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
 		return fmt.Errorf("writing file: %w", err)
 	}
-	if err := os.Link(tmp.Name(), path); err != nil {
+	defer func() { err = errors.Join(err, os.Remove(tmp)) }()
+	if err := os.Link(tmp, path); err != nil {
 		return fmt.Errorf("naming file: %w", err)
 	}
-	return syncDir(dir)
+	return syncDir(filepath.Dir(path))
 }

@@ -23,9 +23,9 @@ type Question struct {
 // AnswerQuery answers a question through its sink: the results if they were
 // asked for, then the answer in pieces, then exactly one final token, also when
 // a service fails or panics. Before the final token the page is in the index.
-// When ctx ends (a Cancel, a lost connection) it returns as soon as the service
-// in use lets go, and touches the sink no more. It waits for its turn where too
-// many searches or generations are running.
+// When ctx ends (a Cancel, a lost connection) it returns as soon as the call to
+// the service in use has returned, and does not call the sink any more. It waits
+// for its turn where too many searches or generations are running.
 func (s *Service) AnswerQuery(ctx context.Context, q Question, sink ports.AnswerSink) {
 	q.Query.Query = strings.TrimSpace(q.Query.Query)
 	a := &pendingAnswer{service: s, q: q.Query, asker: q.Asker, sink: sink, began: s.deps.Now()}
@@ -46,7 +46,7 @@ func (s *Service) AnswerQuery(ctx context.Context, q Question, sink ports.Answer
 	a.endRecord(ctx)
 }
 
-// pendingAnswer is one question on its way.
+// pendingAnswer is one question while it is being answered.
 type pendingAnswer struct {
 	service *Service
 	q       framing.SearchQuery // its Query trimmed
@@ -210,8 +210,8 @@ func (a *pendingAnswer) end(ctx context.Context, final string) error {
 	return err
 }
 
-// countAnswered goes before the final token, so that whoever has read the whole answer
-// finds it in the figures.
+// countAnswered comes before the final token, so that whoever has read the whole
+// answer finds it in the figures.
 func (a *pendingAnswer) countAnswered() {
 	if a.counted {
 		return // a sink that panicked is tried once more

@@ -17,8 +17,8 @@ const lastSeenStep = time.Minute
 // maxOffers bounds the keys that one request may make us look up.
 const maxOffers = 4
 
-// Admit decides on one handshake of the NERVE WebSocket (decision D6). An unknown key
-// of an extension becomes a waiting row; nothing else is written for a refusal.
+// Admit decides on one handshake of the NERVE WebSocket (decision D6). An unknown
+// key of an extension becomes a waiting row; nothing else is stored for a refusal.
 func (r *Registry) Admit(ctx context.Context, k admission.HandshakeRequest) admission.Verdict {
 	token, round := r.inForce()
 	origin, class := admission.ClassifyOrigin(k.Origins)
@@ -103,8 +103,8 @@ func (r *Registry) admitByKey(ctx context.Context, origin string, offers []admis
 	return refusal
 }
 
-// recordVisit stores a new row, or an old one whose last-seen time has grown stale. A
-// failure is logged and costs the peer nothing: what decides is already known.
+// recordVisit stores a new row, or an old one whose last-seen time has grown
+// stale. A failure is logged and does not change the verdict, which is known.
 func (r *Registry) recordVisit(ctx context.Context, row admission.Extension) admission.Extension {
 	now := r.deps.Now()
 	if row.ID != 0 && now.Sub(row.LastSeen) < lastSeenStep && !now.Before(row.LastSeen) {

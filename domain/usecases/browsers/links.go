@@ -57,9 +57,9 @@ func (r *Registry) stillAdmitted(ctx context.Context, v admission.Verdict) bool 
 	return false
 }
 
-// endLinks makes a change to the door and closes the links that match, as they
-// were at that moment. The store has changed before; whoever is between Admit
-// and Attach sees the new round and asks again.
+// endLinks runs change under the lock and closes the links that match, as they
+// were at that moment. The store has changed before; a peer that is between Admit
+// and Attach sees the new round, and its admission is checked again.
 func (r *Registry) endLinks(change func(), match func(admission.Peer) bool) {
 	r.mu.Lock()
 	r.round++

@@ -41,8 +41,9 @@ func (r *refusals) add(cause admission.Cause, peer string, now time.Time) int {
 }
 
 // Refuse notes a refused attempt for the owner's list. The log gets a line for
-// the 1st, 10th, 100th … of one cause and peer, and no more than
-// loglimit.Lines of one cause, so that hammering cannot flood it. peer is an origin or "".
+// the 1st, 10th, 100th … of one cause and peer, and no more than loglimit.Lines a
+// minute of one cause, so that repeated attempts cannot flood it. peer is an
+// origin or "".
 func (r *Registry) Refuse(cause admission.Cause, peer string) {
 	peer = text.Printable(text.Cut(peer, admission.MaxOriginLength))
 	now := r.deps.Now()

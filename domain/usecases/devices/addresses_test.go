@@ -115,7 +115,7 @@ func TestG4_PublicURLComesFromOutsideOrFromThePage(t *testing.T) {
 		}
 	}
 	d.restart(Options{}) // a damaged setting keeps no host from starting
-	if _, err := New(t.Context(), d.deps, Options{Master: d.master.Hash(), PublicURL: "http://x"}); !errors.As(err, &bad) {
+	if _, err := New(t.Context(), d.Addresses.deps, Options{Master: d.master.Hash(), PublicURL: "http://x"}); !errors.As(err, &bad) {
 		t.Errorf("a bad address from outside: %v", err)
 	}
 }
@@ -169,7 +169,7 @@ func TestSettings_AreInForceAlthoughTheAskerLeaves(t *testing.T) {
 			func() bool { return !d.AcceptsHost("box.tail1234.ts.net") }},
 	} {
 		ctx, leave := context.WithCancel(t.Context())
-		d.deps.Settings = &leavingSettings{d.settings, leave}
+		d.Addresses.deps.Settings = &leavingSettings{d.settings, leave}
 		if err := c.change(ctx); err != nil || !c.done() {
 			t.Errorf("%s: %v; in force: %v", name, err, c.done())
 		}

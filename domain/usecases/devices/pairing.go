@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
+	"plexus/domain/loglimit"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
+	"plexus/domain/usecases/syncx"
 	"plexus/ports"
 )
 
@@ -26,106 +29,121 @@ type RedeemRefusal struct {
 	Err error // ErrInvitation, ErrTooManyAttempts, pairing.ErrDeviceName, ports.ErrDeviceLimit, or the store's
 }
 
+// Pairing gives new devices their token, by the one invitation that may be open.
+type Pairing struct {
+	deps         Deps
+	legacyExpiry bool
+	addresses    *Addresses
+	changes      *syncx.Notifier
+	redeeming    *syncx.Semaphore // of one: a code is compared, stored and consumed by one device at a time
+
+	mu          sync.Mutex // guards what follows; never held during a call to a port
+	invitations pairing.Invitations
+	attempts    pairing.Attempts
+	lastRefusal RedeemRefusal
+	logLimit    loglimit.PerMinute
+}
+
 // CreateInvitation opens an invitation to a server address, from whose host
 // clients are accepted from then on. replaced says whether it took the place of
 // an open one. A bad address is a *pairing.AddressError, a full list
 // ports.ErrDeviceLimit; then nothing has changed.
-func (s *Service) CreateInvitation(ctx context.Context, server string) (i pairing.Invitation, replaced bool, err error) {
+func (p *Pairing) CreateInvitation(ctx context.Context, server string) (i pairing.Invitation, replaced bool, err error) {
 	address, err := pairing.ParseServer(server)
 	if err != nil {
 		return i, false, fmt.Errorf("create invitation: %w", err)
 	}
-	devices, err := s.deps.Devices.Devices(ctx)
+	devices, err := p.deps.Devices.Devices(ctx)
 	if err != nil {
 		return i, false, fmt.Errorf("create invitation: %w", err)
 	}
 	if len(devices) >= pairing.MaxDevices {
 		return i, false, fmt.Errorf("create invitation: %w", ports.ErrDeviceLimit)
 	}
-	random, err := s.random()
+	random, err := p.random()
 	if err != nil {
 		return i, false, fmt.Errorf("create invitation: %w", err)
 	}
-	if err := s.acceptServer(ctx, address); err != nil {
+	if err := p.addresses.accept(ctx, address); err != nil {
 		return i, false, fmt.Errorf("create invitation: %w", err)
 	}
-	i = pairing.Invitation{Code: pairing.NewCode(random), Server: address, CreatedAt: s.deps.Now()}
-	if err := s.changeInvitations(ctx, func() { replaced = s.invitations.Create(i) }); err != nil {
+	i = pairing.Invitation{Code: pairing.NewCode(random), Server: address, CreatedAt: p.deps.Now()}
+	if err := p.changeInvitations(ctx, func() { replaced = p.invitations.Create(i) }); err != nil {
 		return pairing.Invitation{}, false, fmt.Errorf("create invitation: %w", err)
 	}
 	return i, replaced, nil
 }
 
 // changeInvitations works on the invitations while no code is being redeemed.
-func (s *Service) changeInvitations(ctx context.Context, work func()) error {
-	if err := s.redeeming.Acquire(ctx); err != nil {
+func (p *Pairing) changeInvitations(ctx context.Context, work func()) error {
+	if err := p.redeeming.Acquire(ctx); err != nil {
 		return err
 	}
-	defer s.redeeming.Release()
-	s.mu.Lock()
+	defer p.redeeming.Release()
+	p.mu.Lock()
 	work()
-	s.mu.Unlock()
-	s.changes.Notify()
+	p.mu.Unlock()
+	p.changes.Notify()
 	return nil
 }
 
 // CancelInvitation closes the open invitation if it is the one named, and says
 // whether it did. A redemption that has begun comes first.
-func (s *Service) CancelInvitation(ctx context.Context, id pairing.InvitationID) (cancelled bool, err error) {
-	if err := s.changeInvitations(ctx, func() { cancelled = s.invitations.Cancel(id) }); err != nil {
+func (p *Pairing) CancelInvitation(ctx context.Context, id pairing.InvitationID) (cancelled bool, err error) {
+	if err := p.changeInvitations(ctx, func() { cancelled = p.invitations.Cancel(id) }); err != nil {
 		return false, fmt.Errorf("cancel invitation: %w", err)
 	}
 	return cancelled, nil
 }
 
 // Invitation says what became of an invitation.
-func (s *Service) Invitation(id pairing.InvitationID) pairing.Outcome {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.invitations.Outcome(id)
+func (p *Pairing) Invitation(id pairing.InvitationID) pairing.Outcome {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.invitations.Outcome(id)
 }
 
 // OpenInvitation gives the open invitation with its code, so that the page can
 // show it again.
-func (s *Service) OpenInvitation() (pairing.Invitation, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.invitations.Open()
+func (p *Pairing) OpenInvitation() (pairing.Invitation, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.invitations.Open()
 }
 
 // Payload is what an invitation's QR carries; legacy asks for the form with an
 // expiry, for an app that refuses the usual one.
-func (s *Service) Payload(i pairing.Invitation, legacy bool) pairing.Payload {
-	if legacy || s.opts.LegacyExpiry {
-		return i.LegacyPayload(s.deps.Now())
+func (p *Pairing) Payload(i pairing.Invitation, legacy bool) pairing.Payload {
+	if legacy || p.legacyExpiry {
+		return i.LegacyPayload(p.deps.Now())
 	}
 	return i.Payload()
 }
 
 // LastRefusal is the last redemption that was refused.
-func (s *Service) LastRefusal() RedeemRefusal {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lastRefusal
+func (p *Pairing) LastRefusal() RedeemRefusal {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lastRefusal
 }
 
 // CountAttempt counts a first message on the pairing path, whatever it holds;
 // false: there were too many lately, and it has to be refused.
-func (s *Service) CountAttempt() bool {
-	s.mu.Lock()
-	allowed := s.attempts.Allow(s.deps.Now())
-	s.mu.Unlock()
+func (p *Pairing) CountAttempt() bool {
+	p.mu.Lock()
+	allowed := p.attempts.Allow(p.deps.Now())
+	p.mu.Unlock()
 	if !allowed {
-		s.noteRefusal(ErrTooManyAttempts)
+		p.noteRefusal(ErrTooManyAttempts)
 	}
 	return allowed
 }
 
 // AttemptWait says how long further attempts are refused; 0: they are not.
-func (s *Service) AttemptWait() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.attempts.Wait(s.deps.Now())
+func (p *Pairing) AttemptWait() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.attempts.Wait(p.deps.Now())
 }
 
 // Redeem exchanges a code for a device token. The device is stored durably
@@ -133,72 +151,91 @@ func (s *Service) AttemptWait() time.Duration {
 // the invitation open: ErrInvitation, pairing.ErrDeviceName,
 // ports.ErrDeviceLimit, or the store's error. Of several calls with one code one
 // succeeds. The caller has asked CountAttempt before.
-func (s *Service) Redeem(ctx context.Context, code pairing.Code, name string) (pairing.DeviceToken, pairing.Device, error) {
-	token, device, err := s.redeem(ctx, code, name)
+func (p *Pairing) Redeem(ctx context.Context, code pairing.Code, name string) (pairing.DeviceToken, pairing.Device, error) {
+	token, device, err := p.redeem(ctx, code, name)
 	if err != nil {
-		s.noteRefusal(err)
+		p.noteRefusal(err)
 		if errors.Is(err, ErrInvitation) {
-			s.warnOfMixedUpSecret(ctx, code.Text, "an invitation code")
+			p.warnOfMixedUpSecret(ctx, code.Text, "an invitation code")
 		}
 		return pairing.DeviceToken{}, pairing.Device{}, fmt.Errorf("redeem invitation: %w", err)
 	}
-	s.deps.Log.Info("a device was paired", "device", device.ID.String())
-	s.changes.Notify()
+	p.deps.Log.Info("a device was paired", "device", device.ID.String())
+	p.changes.Notify()
 	return token, device, nil
 }
 
-func (s *Service) redeem(ctx context.Context, code pairing.Code, name string) (token pairing.DeviceToken, device pairing.Device, err error) {
-	if err := s.redeeming.Acquire(ctx); err != nil {
+func (p *Pairing) redeem(ctx context.Context, code pairing.Code, name string) (token pairing.DeviceToken, device pairing.Device, err error) {
+	if err := p.redeeming.Acquire(ctx); err != nil {
 		return token, device, err
 	}
-	defer s.redeeming.Release()
-	s.mu.Lock()
-	matches := s.invitations.Matches(code)
-	s.mu.Unlock()
-	if !matches {
+	defer p.redeeming.Release()
+	if !p.ActiveCode(code.Text) {
 		return token, device, ErrInvitation
 	}
 	if name, err = pairing.DeviceName(name); err != nil {
 		return token, device, err
 	}
-	secretBits, err := s.random()
+	secretBits, err := p.random()
 	if err != nil {
 		return token, device, err
 	}
-	idBits, err := s.random()
+	idBits, err := p.random()
 	if err != nil {
 		return token, device, err
 	}
 	token = pairing.NewDeviceToken(secretBits)
-	device = pairing.Device{ID: pairing.NewDeviceID(idBits), Name: name, CreatedAt: s.deps.Now()}
-	if err := s.deps.Devices.AddDevice(ctx, device, token.Hash()); err != nil {
+	device = pairing.Device{ID: pairing.NewDeviceID(idBits), Name: name, CreatedAt: p.deps.Now()}
+	if err := p.deps.Devices.AddDevice(ctx, device, token.Hash()); err != nil {
 		return pairing.DeviceToken{}, pairing.Device{}, err
 	}
-	s.mu.Lock()
-	s.invitations.Consume(device)
-	s.mu.Unlock()
+	p.mu.Lock()
+	p.invitations.Consume(device)
+	p.mu.Unlock()
 	return token, device, nil
 }
 
 // noteRefusal notes a refused redemption for the page and the log.
-func (s *Service) noteRefusal(err error) {
-	s.mu.Lock()
-	s.lastRefusal = RedeemRefusal{At: s.deps.Now(), Err: err}
-	s.mu.Unlock()
-	s.warnLimited("a pairing attempt was refused", "error", err)
-	s.changes.Notify()
+func (p *Pairing) noteRefusal(err error) {
+	p.mu.Lock()
+	p.lastRefusal = RedeemRefusal{At: p.deps.Now(), Err: err}
+	p.mu.Unlock()
+	p.warnLimited("a pairing attempt was refused", "error", err)
+	p.changes.Notify()
 }
 
-func (s *Service) random() (bits [16]byte, err error) {
-	if _, err := io.ReadFull(s.deps.Random, bits[:]); err != nil {
+func (p *Pairing) random() (bits [16]byte, err error) {
+	if _, err := io.ReadFull(p.deps.Random, bits[:]); err != nil {
 		return bits, fmt.Errorf("read random bits: %w", err)
 	}
 	return bits, nil
 }
 
 // ActiveCode reports whether the code is the open invitation's.
-func (s *Service) ActiveCode(code secret.Text) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.invitations.Matches(pairing.Code{Text: code})
+func (p *Pairing) ActiveCode(code secret.Text) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.invitations.Matches(pairing.Code{Text: code})
+}
+
+// warnOfMixedUpSecret tells the log which of our secrets was used in the place of
+// another (the two look alike).
+func (p *Pairing) warnOfMixedUpSecret(ctx context.Context, presented secret.Text, place string) {
+	if p.ActiveCode(presented) {
+		p.warnLimited("an invitation code was presented in the place of another secret", "expected", place)
+		return
+	}
+	if device, err := p.deps.Devices.FindDevice(ctx, presented.Hash()); err == nil {
+		p.warnLimited("a device token was presented in the place of another secret", "expected", place, "device", device.ID.String())
+	}
+}
+
+// warnLimited logs what strangers can cause, a few lines a minute for each message.
+func (p *Pairing) warnLimited(message string, args ...any) {
+	p.mu.Lock()
+	loud := p.logLimit.Allow(message, p.deps.Now())
+	p.mu.Unlock()
+	if loud {
+		p.deps.Log.Warn(message, args...)
+	}
 }

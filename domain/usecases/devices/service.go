@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"sync"
 	"time"
 
 	"plexus/domain/loglimit"
@@ -34,25 +33,14 @@ type Options struct {
 	LegacyExpiry bool              // QR payloads carry an expiry (pairing.legacy_expiry)
 }
 
-// Service decides which Nova clients may connect: it pairs devices, knows their
-// tokens, ends their connections, and keeps the addresses they come by. All
-// methods may be called concurrently.
+// Service is all about phones: the addresses they come by, how a new one is
+// paired, and those that are paired, with their connections. Each part has its own
+// lock. All methods may be called concurrently.
 type Service struct {
-	deps Deps
-	opts Options
-
-	redeeming *syncx.Semaphore // of one: a code is compared, stored and consumed by one device at a time
-	changes   syncx.Notifier
-
-	mu          sync.Mutex // guards what follows; never held during a call to a port
-	invitations pairing.Invitations
-	attempts    pairing.Attempts
-	lastRefusal RedeemRefusal
-	live        map[ports.ClientLink]Identity
-	round       uint64 // rises with every revocation
-	logLimit    loglimit.PerMinute
-
-	settings ownerSettings // see addresses.go
+	*Addresses
+	*Pairing
+	*Clients
+	changes *syncx.Notifier
 }
 
 // New checks the wiring, and reads what the owner set.
@@ -77,11 +65,17 @@ func New(ctx context.Context, deps Deps, opts Options) (*Service, error) {
 	if err := errors.Join(missing...); err != nil {
 		return nil, err
 	}
-	s := &Service{deps: deps, opts: opts, redeeming: syncx.NewSemaphore(1), live: map[ports.ClientLink]Identity{}, logLimit: loglimit.PerMinute{}}
-	if err := s.loadSettings(ctx); err != nil {
+	changes := &syncx.Notifier{}
+	addresses, err := loadAddresses(ctx, deps, opts.PublicURL, changes)
+	if err != nil {
 		return nil, err
 	}
-	return s, nil
+	pair := &Pairing{
+		deps: deps, legacyExpiry: opts.LegacyExpiry, addresses: addresses, changes: changes,
+		redeeming: syncx.NewSemaphore(1), logLimit: loglimit.PerMinute{},
+	}
+	clients := &Clients{deps: deps, master: opts.Master, pairing: pair, changes: changes, live: map[ports.ClientLink]Identity{}}
+	return &Service{addresses, pair, clients, changes}, nil
 }
 
 // Changed gives a channel that is closed at the next change of what the page
