@@ -117,15 +117,15 @@ func (o *ownerPage) enter(b *chromium) *page {
 	return p
 }
 
-// knock lets an unknown extension knock and gives its verdict.
-func (o *ownerPage) knock(key string) admission.Verdict {
+// handshake lets an unknown extension ask and gives its verdict.
+func (o *ownerPage) handshake(key string) admission.Verdict {
 	return o.browsers.Admit(o.t.Context(), admission.HandshakeRequest{
 		Origins: []string{"chrome-extension://" + extensionID}, Protocols: []string{admission.SubprotocolPrefix + strings.Repeat(key, 64)},
 	})
 }
 
 // TestOwnerPageSignsInAndStaysFresh: the secret leaves the address at once, the
-// session is found again from /, and who knocks shows without a reload and is let
+// session is found again from /, and who asks shows without a reload and is let
 // in by one click.
 func TestOwnerPageSignsInAndStaysFresh(t *testing.T) {
 	o := startOwnerPage(t)
@@ -134,17 +134,17 @@ func TestOwnerPageSignsInAndStaysFresh(t *testing.T) {
 	if got, _ := p.eval("location.href").(string); !strings.HasPrefix(got, o.url+"/s/") || strings.Contains(got, "open") {
 		t.Errorf("signed in at %s", got)
 	}
-	if o.knock("a").Admitted {
+	if o.handshake("a").Admitted {
 		t.Fatal("an unknown extension is let in")
 	}
 	digits := admission.HashKey(strings.Repeat("a", 64)).Digits()
 	p.wait(fmt.Sprintf(`document.querySelector(".waits .digits")?.innerText.includes(%q)`, digits))
 	if p.eval("window.kept") != true {
-		t.Error("the page was loaded again to show who knocks")
+		t.Error("the page was loaded again to show who asks")
 	}
 	p.click(".waits .primary")
 	p.wait(`document.querySelector(".banner.good")?.innerText.startsWith("Allowed.") && !document.querySelector(".waits")`)
-	if !o.knock("a").Admitted {
+	if !o.handshake("a").Admitted {
 		t.Error("after one click it is still not let in")
 	}
 	if got, _ := p.eval("location.search").(string); got != "" {
@@ -238,7 +238,7 @@ func (o *ownerPage) connect(token pairing.DeviceToken, link *phoneLink) (detach 
 // TestOwnerPageWithoutScript signs in by a code and decides, all by plain forms.
 func TestOwnerPageWithoutScript(t *testing.T) {
 	o := startOwnerPage(t)
-	o.knock("b")
+	o.handshake("b")
 	p := launch(t, extensionDir).open("about:blank#")
 	p.forbidScript()
 	code, err := o.site.SignIn.Code()
@@ -250,7 +250,7 @@ func TestOwnerPageWithoutScript(t *testing.T) {
 	p.waitText("h1", "Overview")
 	p.click(".waits .primary")
 	p.wait(`document.querySelector(".banner.good")`)
-	if !o.knock("b").Admitted {
+	if !o.handshake("b").Admitted {
 		t.Error("it is not let in")
 	}
 	p.click(`nav a[href$="/pair"]`)
@@ -262,11 +262,11 @@ func TestOwnerPageWithoutScript(t *testing.T) {
 // keyboard reaches everything in the order of reading.
 func TestOwnerPageKeepsTheFocus(t *testing.T) {
 	o := startOwnerPage(t)
-	o.knock("c")
+	o.handshake("c")
 	p := o.enter(launch(t, extensionDir))
 	p.wait(`document.querySelectorAll(".waits").length === 1`)
 	p.eval(`document.querySelector(".waits .primary").focus()`)
-	o.knock("d")
+	o.handshake("d")
 	p.wait(`document.querySelectorAll(".waits").length === 2`)
 	digits := admission.HashKey(strings.Repeat("c", 64)).Digits()
 	if got, _ := p.eval("document.activeElement.textContent").(string); !strings.Contains(got, "Allow") || !strings.Contains(got, digits) {
@@ -285,7 +285,7 @@ func TestOwnerPageKeepsTheFocus(t *testing.T) {
 // rebound name, and what they may try: reading, posting, framing, loading.
 func TestOtherPagesCannotReachTheOwnerPage(t *testing.T) {
 	o := startOwnerPage(t)
-	o.knock("e")
+	o.handshake("e")
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, "<!DOCTYPE html><title>evil</title><h1>Win a prize</h1>")

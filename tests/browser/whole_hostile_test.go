@@ -53,48 +53,48 @@ type attack struct {
 	quiet     bool // nothing to tell the owner about: all it learns is that WebSocket is spoken here
 }
 
-// doors are the three listeners under one name of this machine, with all that a
+// listeners are the three listeners under one name of this machine, with all that a
 // page of somebody else can hope to find out: the host token, and even the secret
 // path of the owner's session.
-type doors struct {
+type listeners struct {
 	nerve, client, admin string // host and port
 	base, token          string
 	refuse               admission.Cause // why whoever comes by this name is refused
 }
 
-func (p *plexus) doors(name, base string) doors {
+func (p *plexus) listeners(name, base string) listeners {
 	at := func(address string) string { return name + address[strings.LastIndexByte(address, ':'):] }
-	d := doors{at(p.at.Nerve), at(p.at.Client), at(p.at.Admin), base, p.token(), admission.WrongHost}
+	d := listeners{at(p.at.Nerve), at(p.at.Client), at(p.at.Admin), base, p.token(), admission.WrongHost}
 	if name == "127.0.0.1" {
 		d.refuse = admission.WebOrigin
 	}
 	return d
 }
 
-// forTools is tried on the door for extensions and tools.
-func (d doors) forTools() []attack {
+// forTools is tried on the listener for extensions and tools.
+func (d listeners) forTools() []attack {
 	return []attack{
 		{what: "a socket for tools", try: fmt.Sprintf(`socket("ws://%s/")`, d.nerve)},
 		{what: "a socket for tools with the token", try: fmt.Sprintf(`socket("ws://%s/", "anvesha-v1.%s")`, d.nerve, d.token)},
-		{what: "a post to the door for tools", try: fmt.Sprintf(`send("http://%s/", {method: "POST", body: "x"})`, d.nerve), quiet: d.refuse != admission.WrongHost},
+		{what: "a post to the listener for tools", try: fmt.Sprintf(`send("http://%s/", {method: "POST", body: "x"})`, d.nerve), quiet: d.refuse != admission.WrongHost},
 	}
 }
 
-// forPhones is tried on the door for phones.
-func (d doors) forPhones() []attack {
+// forPhones is tried on the listener for phones.
+func (d listeners) forPhones() []attack {
 	var list []attack
 	for _, path := range []string{"/client/v1", "/client/pair", "/client/pair-admin"} {
 		list = append(list, attack{what: "a phone's socket " + path, try: fmt.Sprintf(`socket("ws://%s%s")`, d.client, path)})
 	}
 	url := fmt.Sprintf(`"http://%s/client/pair"`, d.client)
 	return append(list,
-		attack{what: "posting to the door for phones", try: `send(` + url + `, {method: "POST", mode: "no-cors", body: "{}"})`},
-		attack{what: "posting a form to the door for phones", try: `submit(` + url + `)`},
+		attack{what: "posting to the listener for phones", try: `send(` + url + `, {method: "POST", mode: "no-cors", body: "{}"})`},
+		attack{what: "posting a form to the listener for phones", try: `submit(` + url + `)`},
 	)
 }
 
 // forOwner is tried on the owner's page.
-func (d doors) forOwner() []attack {
+func (d listeners) forOwner() []attack {
 	list := []attack{
 		{what: "a socket to the page", try: fmt.Sprintf(`socket("ws://%s/")`, d.admin)},
 		{what: "a socket to its stream", try: fmt.Sprintf(`socket("ws://%s%sevents")`, d.admin, d.base)},
@@ -115,8 +115,8 @@ func (d doors) forOwner() []attack {
 }
 
 // forPages is what only a page tries: an extension may load no script from
-// elsewhere, and that a door is alive is no secret to it.
-func (d doors) forPages() []attack {
+// elsewhere, and that a listener is alive is no secret to it.
+func (d listeners) forPages() []attack {
 	return []attack{
 		{what: "a script of the page", try: fmt.Sprintf(`load("http://%s/static/app.js")`, d.admin)},
 		{what: "whether phones are served", try: fmt.Sprintf(`send("http://%s/healthz")`, d.client)},

@@ -128,7 +128,7 @@ func TestWhole_ExtensionFromThePage(t *testing.T) {
 	panel.waitText("#notice-title", "Not allowed yet")
 	panel.mark()
 	owner.wait(`document.querySelectorAll(".waits").length === 1`)
-	owner.stayed("who knocks")
+	owner.stayed("who asks")
 	if got, want := owner.text(".waits .digits"), panel.text("#digits"); !strings.Contains(got, want) || len(want) != 4 {
 		t.Errorf("the page shows the digits %q, the panel %q", got, want)
 	}
@@ -152,7 +152,7 @@ func TestWhole_ExtensionFromThePage(t *testing.T) {
 
 // TestWhole_HostilePagesReachNothing: pages under a foreign name, under a name that
 // is bound to this machine, and of another port, and an extension that may fetch
-// from this machine, try all three doors. Nothing opens, nothing is read, nothing
+// from this machine, try all three listeners. Nothing opens, nothing is read, nothing
 // changes, and the owner's page names who tried.
 func TestWhole_HostilePagesReachNothing(t *testing.T) {
 	host := newPlexus(t, "")
@@ -160,9 +160,9 @@ func TestWhole_HostilePagesReachNothing(t *testing.T) {
 	site := startHostileSite(t)
 	b := launch(t, extensionDir, chromedp.Flag("host-resolver-rules", "MAP evil.example 127.0.0.1"), chromedp.Flag("no-proxy-server", true))
 	owner := host.signIn(b)
-	knocking := b.openPanel("ws://" + host.nerve)
-	knocking.waitText("#notice-title", "Not allowed yet")
-	knocking.close()
+	asking := b.openPanel("ws://" + host.nerve)
+	asking.waitText("#notice-title", "Not allowed yet")
+	asking.close()
 	base, _ := owner.eval("location.pathname").(string)
 
 	toolsWork(b, owner, site)
@@ -171,7 +171,7 @@ func TestWhole_HostilePagesReachNothing(t *testing.T) {
 	for _, address := range []string{foreign, site.URL} {
 		p := b.hostilePage(address + "/")
 		for _, name := range []string{"127.0.0.1", "evil.example"} {
-			d := host.doors(name, base)
+			d := host.listeners(name, base)
 			p.tries(host, d.refuse, slices.Concat(d.forTools(), d.forPhones(), d.forOwner(), d.forPages()))
 		}
 		if !p.frames(b, site.URL+"/framed") {
@@ -184,7 +184,7 @@ func TestWhole_HostilePagesReachNothing(t *testing.T) {
 		}
 	}
 	greedy := "chrome-extension://" + b.load("testdata/greedy")
-	d := host.doors("127.0.0.1", base)
+	d := host.listeners("127.0.0.1", base)
 	b.hostilePage(greedy+"/page.html").tries(host, d.refuse, slices.Concat(d.forPhones(), d.forOwner()))
 	rebinds(host, b, base)
 	stealsCookies(t, b, site, base)
@@ -195,10 +195,10 @@ func TestWhole_HostilePagesReachNothing(t *testing.T) {
 	}
 }
 
-// rebinds opens the doors themselves under a foreign name: what they answer is all
+// rebinds opens the listeners themselves under a foreign name: what they answer is all
 // that a page of that name gets, and its own origin opens nothing either.
 func rebinds(host *plexus, b *chromium, base string) {
-	d := host.doors("evil.example", base)
+	d := host.listeners("evil.example", base)
 	for door, says := range map[string]string{d.admin: "forbidden", d.client: "This name is not accepted here."} {
 		p := b.hostilePage("http://" + door + "/")
 		if got := p.text("body"); !strings.HasPrefix(got, says) {

@@ -38,7 +38,7 @@ func startLoad(t *testing.T, d *daemon, o *oracle, seed uint64) *load {
 		l.working.Go(func() {
 			client, err := d.dialUnix(t.Context())
 			if n%2 == 1 {
-				client, err = d.knock(t.Context(), "", token)
+				client, err = d.handshake(t.Context(), "", token)
 			}
 			if err != nil {
 				l.excuse("connecting", err)
@@ -117,12 +117,12 @@ func (l *load) ask(client *nerveclient.Client, k pageKey, revision int, search b
 	return err
 }
 
-// decide lets one new extension knock and lives through one course of the
+// decide lets one new extension ask and lives through one course of the
 // owner's decisions about it.
 func (l *load) decide(random *rand.Rand) error {
 	key := newKey(random)
 	origin := l.o.newExtension(key)
-	if client, err := l.d.knock(l.t.Context(), origin, key); err == nil {
+	if client, err := l.d.handshake(l.t.Context(), origin, key); err == nil {
 		return errors.Join(errors.New("a stranger was let in"), client.Close())
 	} else if !strings.Contains(err.Error(), "403") {
 		return err
@@ -167,7 +167,7 @@ func rowOf(ctx context.Context, admin *adminapi.Client, origin string) (int64, e
 			return row.ID, nil
 		}
 	}
-	return 0, errors.New("the knock is not in the list")
+	return 0, errors.New("the handshake is not in the list")
 }
 
 func carryOut(ctx context.Context, admin *adminapi.Client, id int64, state admission.State) error {
@@ -189,7 +189,7 @@ func carryOut(ctx context.Context, admin *adminapi.Client, id int64, state admis
 
 // askAs brings a page under the extension's own origin.
 func (l *load) askAs(origin string, key admission.Secret) error {
-	client, err := l.d.knock(l.t.Context(), origin, key)
+	client, err := l.d.handshake(l.t.Context(), origin, key)
 	if err != nil {
 		return err
 	}
@@ -208,9 +208,9 @@ func (d *daemon) dialUnix(ctx context.Context) (*nerveclient.Client, error) {
 	return nerveclient.DialUnix(ctx, d.run.NerveSocket)
 }
 
-// knock connects by WebSocket: with the host token and no origin as a tool does,
+// handshake connects by WebSocket: with the host token and no origin as a tool does,
 // or as an extension with its key.
-func (d *daemon) knock(ctx context.Context, origin string, key admission.Secret) (*nerveclient.Client, error) {
+func (d *daemon) handshake(ctx context.Context, origin string, key admission.Secret) (*nerveclient.Client, error) {
 	return nerveclient.DialWebSocket(ctx, "ws://"+d.run.Nerve, nerveclient.Options{Token: key, Origin: origin})
 }
 

@@ -156,7 +156,7 @@ func (o *oracle) checkExtensions(t *testing.T, list []adminapi.Extension) {
 	found := map[string]adminapi.Extension{}
 	for _, row := range list {
 		if _, twice := found[row.Origin]; twice || o.extensions[row.Origin] == nil {
-			t.Errorf("extension %s came twice or never knocked", row.Origin)
+			t.Errorf("extension %s came twice or never asked", row.Origin)
 		}
 		found[row.Origin] = row
 	}
@@ -208,22 +208,22 @@ func (o *oracle) check(t *testing.T, d *daemon) {
 		o.loss(t, "page %d was acknowledged and no search finds it", k.number)
 	}
 	for _, origin := range decided {
-		o.checkDoor(t, d, origin)
+		o.checkAdmission(t, d, origin)
 	}
 }
 
-// checkDoor knocks as an extension on which the owner has decided.
-func (o *oracle) checkDoor(t *testing.T, d *daemon, origin string) {
+// checkAdmission connects as an extension on which the owner has decided.
+func (o *oracle) checkAdmission(t *testing.T, d *daemon, origin string) {
 	t.Helper()
 	e := o.extensions[origin]
 	if e.state != admission.Allowed && e.state != admission.Blocked {
-		return // a knock would change the row
+		return // a handshake would change the row
 	}
-	client, err := d.knock(t.Context(), origin, e.key)
+	client, err := d.handshake(t.Context(), origin, e.key)
 	if err == nil {
 		_ = client.Close() // it only wanted to know
 	}
 	if in := err == nil; in != (e.state == admission.Allowed) {
-		o.loss(t, "extension %s is %q and its knock gave %v", origin, e.state, err)
+		o.loss(t, "extension %s is %q and its handshake gave %v", origin, e.state, err)
 	}
 }

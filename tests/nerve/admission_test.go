@@ -23,7 +23,7 @@ func TestD6_OneExtensionsLife(t *testing.T) {
 	if row.Digits() != admission.HashKey(key).Digits() || row.FirstSeen.IsZero() {
 		t.Errorf("the owner sees %+v", row)
 	}
-	f.refuses(t, lines...) // knocking harder does not help
+	f.refuses(t, lines...) // trying harder does not help
 	allow(t, f.browsers, row.ID)
 	w := f.admits(t, "anvesha-v1."+key, lines...)
 	second := f.admits(t, "anvesha-v1."+key, lines...)
@@ -34,7 +34,7 @@ func TestD6_OneExtensionsLife(t *testing.T) {
 		f.refuses(t, lines...)
 		f.refusedFor(t, admission.KeyBlocked)
 	}
-	f.inState(t, ourOrigin, key, admission.Blocked) // it does not knock again
+	f.inState(t, ourOrigin, key, admission.Blocked) // it does not ask again
 	allow(t, f.browsers, row.ID)
 	f.admits(t, "anvesha-v1."+key, lines...)
 	if strings.Contains(f.log.String(), key) {

@@ -157,7 +157,7 @@ func TestB40_AVanishedClientCancelsItsRequests(t *testing.T) {
 			send(t, w, askFrame(id))
 			<-begun
 		}
-		_ = w.Close() // no goodbye
+		_ = w.Close() // no close frame
 		for range 3 {
 			select {
 			case <-ended:

@@ -31,7 +31,7 @@ func TestG12_HalfOpenSockets(t *testing.T) {
 	f.admits(t, "anvesha-v1."+token, offer(token)) // the last place, given back at 101
 	hold(1)
 	for range 3 {
-		if _, response := f.knock(t, offer(token)); response.StatusCode != 503 {
+		if _, response := f.upgrade(t, offer(token)); response.StatusCode != 503 {
 			t.Errorf("answered %d, want 503", response.StatusCode)
 		}
 	}
@@ -89,7 +89,7 @@ func TestG12_ACrowdedListenerStillRefusesFirst(t *testing.T) {
 	held := []*wstest.Peer{f.dialWebSocket(t), f.dialWebSocket(t)}
 	f.refuses(t, offer(wrongToken()))
 	for range 5 {
-		if _, response := f.knock(t, offer(token)); response.StatusCode != 503 {
+		if _, response := f.upgrade(t, offer(token)); response.StatusCode != 503 {
 			t.Errorf("answered %d, want 503", response.StatusCode)
 		}
 	}

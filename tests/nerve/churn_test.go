@@ -95,7 +95,7 @@ func (c churner) open() wire {
 // cycle is one connection's life; n says how it ends.
 func (c churner) cycle(n int) {
 	switch n % 4 {
-	case 0: // with a goodbye
+	case 0: // with a close frame
 		w := c.open()
 		send(c.t, w, ping(1))
 		expectEcho(c.t, w, 1)
@@ -127,7 +127,7 @@ func (c churner) cycle(n int) {
 	}
 }
 
-// cut closes without the kernel's goodbye, where there is one.
+// cut closes without the kernel's FIN, where there is one.
 func (c churner) cut(w wire) {
 	var conn any = w
 	if peer, ok := w.(*wstest.Peer); ok {

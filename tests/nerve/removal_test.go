@@ -72,15 +72,15 @@ func TestD6_AVisitDoesNotUndoARemoval(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			registry := &hookedRegistry{ExtensionRegistry: memory.NewExtensions()}
 			h := hourlyHost(t, registry)
-			knock := admission.HandshakeRequest{Origins: []string{ourOrigin}, Protocols: []string{"anvesha-v1." + c.key}}
-			h.Admit(t.Context(), knock)
+			request := admission.HandshakeRequest{Origins: []string{ourOrigin}, Protocols: []string{"anvesha-v1." + c.key}}
+			h.Admit(t.Context(), request)
 			rows, err := h.Extensions(t.Context())
 			if err != nil || len(rows) != 1 {
 				t.Fatalf("rows %+v (%v)", rows, err)
 			}
 			allow(t, h, rows[0].ID)
 			registry.hook = func() { remove(t, h, rows[0].ID) }
-			if v := h.Admit(t.Context(), knock); v.Admitted {
+			if v := h.Admit(t.Context(), request); v.Admitted {
 				link := &heldLink{}
 				if _, ok := h.Attach(t.Context(), v, link); ok && link.reason != sessions.ExtensionRemoved {
 					t.Error("a removed extension is inside")
@@ -89,7 +89,7 @@ func TestD6_AVisitDoesNotUndoARemoval(t *testing.T) {
 			if rows, err = h.Extensions(t.Context()); err != nil || rows[0].State != admission.Blocked {
 				t.Errorf("the row is %q (%v), want blocked", rows[0].State, err)
 			}
-			if v := h.Admit(t.Context(), knock); v.Admitted {
+			if v := h.Admit(t.Context(), request); v.Admitted {
 				t.Error("a removed extension comes in again")
 			}
 		})
@@ -115,10 +115,10 @@ func TestD6_AttachSeesWhatChangedSinceTheVerdict(t *testing.T) {
 	nothing := func(*testing.T, *browsers.Registry, int64) {}
 	elsewhere := func(t *testing.T, h *browsers.Registry, _ int64) { remove(t, h, 2) }
 	for _, c := range []struct {
-		name   string
-		knock  admission.HandshakeRequest
-		change func(*testing.T, *browsers.Registry, int64)
-		inside bool
+		name    string
+		request admission.HandshakeRequest
+		change  func(*testing.T, *browsers.Registry, int64)
+		inside  bool
 	}{
 		{"key, nothing", byKey, nothing, true},
 		{"key, another removed", byKey, elsewhere, true},
@@ -135,15 +135,15 @@ func TestD6_AttachSeesWhatChangedSinceTheVerdict(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			h := hourlyHost(t, &hookedRegistry{ExtensionRegistry: memory.NewExtensions()})
 			other := admission.HandshakeRequest{Origins: []string{otherOrigin}, Protocols: byKey.Protocols}
-			first := c.knock
+			first := c.request
 			if len(first.Origins) == 0 {
 				first = byKey // a tool has no row
 			}
-			for id, knock := range []admission.HandshakeRequest{first, other} {
-				h.Admit(t.Context(), knock)
+			for id, request := range []admission.HandshakeRequest{first, other} {
+				h.Admit(t.Context(), request)
 				allow(t, h, int64(id+1))
 			}
-			v := h.Admit(t.Context(), c.knock)
+			v := h.Admit(t.Context(), c.request)
 			if !v.Admitted {
 				t.Fatalf("refused: %s", v.Cause)
 			}

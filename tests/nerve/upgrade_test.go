@@ -35,13 +35,13 @@ func wrongToken() string          { return strings.Repeat("0", admission.KeyLeng
 func tooLong(n int) string        { return "X-Padding: " + strings.Repeat("p", n) }
 func status(answer string) string { return strings.TrimPrefix(answer, "HTTP/1.1 ")[:3] }
 
-// knock tries an upgrade with these header lines and gives the peer, or nil and
+// upgrade tries a handshake with these header lines and gives the peer, or nil and
 // the status of the refusal.
-func (f *fixture) knock(t *testing.T, header ...string) (*wstest.Peer, *http.Response) {
+func (f *fixture) upgrade(t *testing.T, header ...string) (*wstest.Peer, *http.Response) {
 	t.Helper()
 	peer, response, err := wstest.Dial(f.addr, header...)
 	if err != nil {
-		t.Fatalf("knock: %v", err)
+		t.Fatalf("upgrade: %v", err)
 	}
 	if peer != nil {
 		prepare(t, peer)
@@ -52,7 +52,7 @@ func (f *fixture) knock(t *testing.T, header ...string) (*wstest.Peer, *http.Res
 // admits insists on 101, on the echo of entry, and on a connection that works.
 func (f *fixture) admits(t *testing.T, entry string, header ...string) *wstest.Peer {
 	t.Helper()
-	peer, response := f.knock(t, header...)
+	peer, response := f.upgrade(t, header...)
 	if peer == nil {
 		t.Fatalf("answered %d, want 101", response.StatusCode)
 	}
@@ -67,7 +67,7 @@ func (f *fixture) admits(t *testing.T, entry string, header ...string) *wstest.P
 // refuses insists on 403.
 func (f *fixture) refuses(t *testing.T, header ...string) {
 	t.Helper()
-	if _, response := f.knock(t, header...); response.StatusCode != http.StatusForbidden {
+	if _, response := f.upgrade(t, header...); response.StatusCode != http.StatusForbidden {
 		t.Errorf("answered %d, want 403", response.StatusCode)
 	}
 }
