@@ -109,13 +109,13 @@ func (m ConversationError) message() schema { return &m }
 // that m breaks a bound, or with ErrTooLong that it is too long as a whole:
 // nothing was appended and nothing may be sent.
 func Append(dst []byte, m Message) ([]byte, error) {
-	switch whole := m.(type) {
+	switch m := m.(type) {
 	case Caption:
-		m = whole.fitted()
+		return appendObject(dst, m.Type(), MaxText, m.shortened().message())
 	case PersonalState:
-		return whole.append(dst, MaxPersonalText), nil
+		return m.append(dst, MaxPersonalText), nil
 	case PersonalResult:
-		return whole.append(dst, MaxPersonalText)
+		return m.append(dst, MaxPersonalText)
 	}
 	return appendObject(dst, m.Type(), MaxText, m.message())
 }
@@ -155,11 +155,11 @@ func (m *Caption) form(f *jsonform.Form) {
 	formConversation(f, &m.ConversationID)
 }
 
-// fitted shortens what may be shortened: the shown text to its end, the full
+// shortened shortens what may be shortened: the shown text to its end, the full
 // text to as much of its beginning as the message has room for.
-func (m Caption) fitted() Caption {
-	m.Text = tail(m.Text, MaxCaptionPoints)
-	full := head(m.FullText, MaxFullTextPoints)
+func (m Caption) shortened() Caption {
+	m.Text = lastPoints(m.Text, MaxCaptionPoints)
+	full := firstPoints(m.FullText, MaxFullTextPoints)
 	m.FullText = ""
 	if full == "" || !utf8.ValidString(full) {
 		m.FullText = full
@@ -167,14 +167,14 @@ func (m Caption) fitted() Caption {
 	}
 	bare, err := appendObject(nil, m.Type(), MaxText, m.message())
 	if err == nil {
-		m.FullText = full[:fitting(full, MaxText-len(bare)-len(`,"full_text":""`))]
+		m.FullText = full[:bytesThatFit(full, MaxText-len(bare)-len(`,"full_text":""`))]
 	}
 	return m
 }
 
-// fitting is how many bytes of s, in whole code points, need at most room bytes
+// bytesThatFit is how many bytes of s, in whole code points, need at most room bytes
 // as JSON.
-func fitting(s string, room int) int {
+func bytesThatFit(s string, room int) int {
 	var scratch [16]byte
 	for i, r := range s {
 		room -= len(jsonscan.AppendString(scratch[:0], string(r))) - len(`""`)
@@ -185,8 +185,8 @@ func fitting(s string, room int) int {
 	return len(s)
 }
 
-// head is the first n code points of s.
-func head(s string, n int) string {
+// firstPoints is the first n code points of s.
+func firstPoints(s string, n int) string {
 	for i := range s {
 		if n == 0 {
 			return s[:i]
@@ -196,8 +196,8 @@ func head(s string, n int) string {
 	return s
 }
 
-// tail is the last n code points of s.
-func tail(s string, n int) string {
+// lastPoints is the last n code points of s.
+func lastPoints(s string, n int) string {
 	end := len(s)
 	for ; n > 0 && end > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(s[:end])

@@ -13,13 +13,13 @@ const (
 	PhaseFailed    Phase = "failed"
 	PhaseRefused   Phase = "refused"
 	PhaseUnknown   Phase = "unknown"
-	PhaseCancelled Phase = "cancelled"
+	PhaseCanceled  Phase = "cancelled"
 	PhaseAlert     Phase = "alert"
 )
 
 // phases lists every phase, the alert last.
 var phases = [...]Phase{
-	PhaseStarted, PhaseWorking, PhaseCompleted, PhaseFailed, PhaseRefused, PhaseUnknown, PhaseCancelled, PhaseAlert,
+	PhaseStarted, PhaseWorking, PhaseCompleted, PhaseFailed, PhaseRefused, PhaseUnknown, PhaseCanceled, PhaseAlert,
 }
 
 // Level is how much a progress message matters.
@@ -52,11 +52,11 @@ type Outcome string
 
 // The outcomes.
 const (
-	OutcomeOK        Outcome = "ok"
-	OutcomeFailed    Outcome = "failed"
-	OutcomeRefused   Outcome = "refused"
-	OutcomeLost      Outcome = "unknown"
-	OutcomeCancelled Outcome = "cancelled"
+	OutcomeOK       Outcome = "ok"
+	OutcomeFailed   Outcome = "failed"
+	OutcomeRefused  Outcome = "refused"
+	OutcomeLost     Outcome = "unknown"
+	OutcomeCanceled Outcome = "cancelled"
 )
 
 // ExecutorResult is executor.result. Without a result the task is running.
@@ -136,7 +136,7 @@ func (m *ExecutorResult) form(f *jsonform.Form) {
 		f.Text("delegate_id", jsonform.Required, &r.DelegateID, id128u)
 		f.Text("executor", jsonform.Required, &r.Executor, id128u)
 		jsonform.Choice(f, "outcome", jsonform.Required, &r.Outcome,
-			OutcomeOK, OutcomeFailed, OutcomeRefused, OutcomeLost, OutcomeCancelled)
+			OutcomeOK, OutcomeFailed, OutcomeRefused, OutcomeLost, OutcomeCanceled)
 		f.Text("summary", jsonform.Required, &r.Summary, summary)
 		f.Number("started_at", &r.StartedAt, 0, MaxSafeInteger)
 		f.Number("ended_at", &r.EndedAt, r.StartedAt, MaxSafeInteger)

@@ -248,7 +248,7 @@ func (a *Approval) form(f *jsonform.Form) {
 	formAllowed(f, &a.Allowed)
 	jsonform.OptionalObject(f, "work", jsonform.Omitted, &a.Work, func(f *jsonform.Form, w *ApprovalWork) {
 		if !f.Reading() {
-			w.Project, w.Title = head(w.Project, 120), head(w.Title, 120)
+			w.Project, w.Title = firstPoints(w.Project, 120), firstPoints(w.Title, 120)
 		}
 		f.Text("work_id", jsonform.Required, &w.WorkID, jsonform.Points(1, 128))
 		f.Text("project", jsonform.Required, &w.Project, jsonform.NotBlank(120))

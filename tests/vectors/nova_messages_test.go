@@ -196,7 +196,7 @@ func pending(m nova.Message) bool {
 // pairVector is one entry of normalisation.json.
 type pairVector struct{ Name, First, Second, Verdict string }
 
-func TestNormalisationVectors(t *testing.T) {
+func TestNormalizationVectors(t *testing.T) {
 	for _, v := range loadNova[pairVector](t, "normalisation.json", 24) {
 		t.Run(v.Name, func(t *testing.T) {
 			_, first, err := control(v.First)
