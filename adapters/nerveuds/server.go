@@ -44,7 +44,7 @@ type Server struct {
 	auth    PeerAuth
 	config  Config
 	tracker *wsconn.Tracker
-	numbers atomic.Uint64
+	lastID  atomic.Uint64 // of a connection, for the log
 	stop    chan struct{}
 
 	mu       sync.Mutex
@@ -106,7 +106,7 @@ func (s *Server) admit(conn net.Conn) {
 
 // run serves one connection to its end.
 func (s *Server) run(conn net.Conn) {
-	log := s.config.Log.With("connection", s.numbers.Add(1), "transport", "unix", "basis", string(admission.AsLocalUser))
+	log := s.config.Log.With("connection", s.lastID.Add(1), "transport", "unix", "basis", string(admission.AsLocalUser))
 	peer := admission.Peer{Basis: admission.AsLocalUser}
 	watchdog := wsconn.NewWatchdogConn(conn, s.config.Limits, false)
 	link := &streamLink{conn: conn, watchdog: watchdog, reader: bufio.NewReader(watchdog)}

@@ -17,7 +17,7 @@ import (
 // wrong one before the upgrade itself is right.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case s.shell.Full(r):
+	case s.server.Full(r):
 		answer(w, http.StatusServiceUnavailable)
 	case !s.hosts.Load().Allows(r.Host):
 		s.refuse(w, r, admission.WrongHost)
@@ -102,7 +102,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !s.tracker.Reserve() {
-		if !s.shell.Stopping() {
+		if !s.server.Stopping() {
 			s.auth.Refuse(admission.TooMany, verdict.Peer.Origin)
 		}
 		answer(w, http.StatusServiceUnavailable)
@@ -125,7 +125,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 
 // run serves one admitted connection to its end.
 func (s *Server) run(link Link, verdict admission.Verdict) {
-	log := s.config.Log.With("connection", s.numbers.Add(1), "transport", "websocket",
+	log := s.config.Log.With("connection", s.lastID.Add(1), "transport", "websocket",
 		"origin", verdict.Peer.Origin, "basis", string(verdict.Peer.Basis))
 	session := NewSession(link, s.queries, verdict.Peer, s.config.Timing, log)
 	s.tracker.Add(session)

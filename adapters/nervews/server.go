@@ -48,10 +48,10 @@ type Server struct {
 	queries QueryService
 	auth    PeerAuth
 	config  Config
-	shell   *wsconn.Server
-	tracker *wsconn.Tracker // the shell's
+	server  *wsconn.Server
+	tracker *wsconn.Tracker // the server's
 	hosts   atomic.Pointer[httpguard.HostRule]
-	numbers atomic.Uint64 // connections so far, for the log
+	lastID  atomic.Uint64 // of a connection, for the log
 }
 
 // New builds a server; Serve starts it.
@@ -66,15 +66,15 @@ func New(queries QueryService, auth PeerAuth, config Config) *Server {
 		config.Limits = wsconn.DefaultLimits()
 	}
 	s := &Server{queries: queries, auth: auth, config: config}
-	s.shell = wsconn.NewServer(s, config.MaxConnections, config.MaxHandshakes, config.Log)
-	s.tracker = s.shell.Tracker
+	s.server = wsconn.NewServer(s, config.MaxConnections, config.MaxHandshakes, config.Log)
+	s.tracker = s.server.Tracker
 	return s
 }
 
 // Serve accepts connections on ln until Shutdown. It returns nil after one.
 func (s *Server) Serve(ln net.Listener) error {
 	s.hosts.Store(httpguard.ListenerHosts(ln.Addr()))
-	if err := s.shell.Serve(ln); err != nil {
+	if err := s.server.Serve(ln); err != nil {
 		return fmt.Errorf("serve NERVE over WebSocket: %w", err)
 	}
 	return nil
@@ -83,7 +83,7 @@ func (s *Server) Serve(ln net.Listener) error {
 // Shutdown refuses new upgrades with 503, ends every session with 1001 and
 // waits for them, or for ctx.
 func (s *Server) Shutdown(ctx context.Context) error {
-	if err := s.shell.Shutdown(ctx); err != nil {
+	if err := s.server.Shutdown(ctx); err != nil {
 		return fmt.Errorf("shut the NERVE listener down: %w", err)
 	}
 	return nil

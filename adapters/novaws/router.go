@@ -25,7 +25,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// whether or not that has left a mark.
 	local := s.hosts.Load().Allows(r.Host)
 	switch {
-	case s.shell.Full(r):
+	case s.server.Full(r):
 		respond(w, http.StatusServiceUnavailable, "Plexus has no place for this connection now.")
 	case !local && !s.deps.Auth.AcceptsHost(r.Host):
 		s.deps.Refuse(admission.WrongHost, "")
@@ -79,7 +79,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 
 // run serves one socket to its end.
 func (s *Server) run(socket *wsconn.Socket, target, peer string) {
-	log := s.config.Log.With("connection", s.numbers.Add(1), "transport", "client")
+	log := s.config.Log.With("connection", s.lastID.Add(1), "transport", "client")
 	switch target {
 	case pairPath, pairAdminPath:
 		s.runPairing(socket, target == pairAdminPath, log)

@@ -82,9 +82,9 @@ const (
 type Server struct {
 	deps    Deps
 	config  Config
-	shell   *wsconn.Server
-	tracker *wsconn.Tracker // the shell's
-	numbers atomic.Uint64
+	server  *wsconn.Server
+	tracker *wsconn.Tracker                    // the server's
+	lastID  atomic.Uint64                      // of a connection, for the log
 	hosts   atomic.Pointer[httpguard.HostRule] // this machine's own names; nil until it serves
 
 	mu            sync.Mutex
@@ -106,15 +106,15 @@ func New(deps Deps, config Config) *Server {
 		config.KeepAlive = wsconn.KeepAliveInterval
 	}
 	s := &Server{deps: deps, config: config, open: make(map[sessions.ConnID]*session)}
-	s.shell = wsconn.NewServer(s, config.MaxConnections, config.MaxConnections, config.Log)
-	s.tracker = s.shell.Tracker
+	s.server = wsconn.NewServer(s, config.MaxConnections, config.MaxConnections, config.Log)
+	s.tracker = s.server.Tracker
 	return s
 }
 
 // Serve accepts connections on ln until Shutdown. It returns nil after one.
 func (s *Server) Serve(ln net.Listener) error {
 	s.hosts.Store(httpguard.LoopbackHosts(ln.Addr()))
-	if err := s.shell.Serve(ln); err != nil {
+	if err := s.server.Serve(ln); err != nil {
 		return fmt.Errorf("serve clients: %w", err)
 	}
 	return nil
@@ -123,7 +123,7 @@ func (s *Server) Serve(ln net.Listener) error {
 // Shutdown refuses new upgrades with 503, ends every connection with 1001 and
 // waits for them, or for ctx.
 func (s *Server) Shutdown(ctx context.Context) error {
-	if err := s.shell.Shutdown(ctx); err != nil {
+	if err := s.server.Shutdown(ctx); err != nil {
 		return fmt.Errorf("shut the client listener down: %w", err)
 	}
 	return nil

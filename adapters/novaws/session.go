@@ -56,7 +56,7 @@ type session struct {
 func (s *Server) runClient(socket *wsconn.Socket, peer string, log *slog.Logger) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &session{
-		server: s, id: sessions.ConnID(s.numbers.Add(1)), socket: socket, log: log,
+		server: s, id: sessions.ConnID(s.lastID.Add(1)), socket: socket, log: log,
 		nova: sessions.NewNova(sessions.NovaIDs{
 			ServerInstance: s.config.ServerInstanceID, InputInstance: s.config.InputInstanceID, Connection: s.config.NewID(),
 		}, time.Now()),

@@ -51,7 +51,7 @@ type Config struct {
 type Server struct {
 	config  Config
 	tracker *wsconn.Tracker
-	numbers atomic.Uint64
+	lastID  atomic.Uint64 // of a connection, for the log
 }
 
 // New builds a server.

@@ -50,7 +50,7 @@ type session struct {
 // run serves one socket to its end.
 func (s *Server) run(socket *wsconn.Socket, signedOut func(context.Context) bool) {
 	ctx, cancel := context.WithCancel(context.Background())
-	log := s.config.Log.With("connection", s.numbers.Add(1), "transport", "desktop")
+	log := s.config.Log.With("connection", s.lastID.Add(1), "transport", "desktop")
 	c := &session{
 		server: s, socket: socket, log: log, ctx: ctx, cancel: cancel, stopped: make(chan struct{}),
 		commands: make(chan nova.PersonalCommand, laneFrames), texts: make(chan nova.InputText, laneFrames),
