@@ -109,7 +109,7 @@ func (l Layout) redeemText(r RedeemRefusal) string {
 	if r.Wait <= 0 {
 		return said + " " + l.T.RedeemNow
 	}
-	// The moment stays true while the page is not drawn again. Both are rounded up.
+	// The moment stays true while the page is not rendered again. Both are rounded up.
 	const almost = time.Second - 1
 	in, until := (r.Wait + almost).Truncate(time.Second), l.Now.Add(r.Wait+almost)
 	return said + " " + fmt.Sprintf(l.T.RedeemWait, l.duration(in), until.Format("15:04:05"))

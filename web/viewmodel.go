@@ -1,4 +1,4 @@
-// Package web draws the owner's page: templates, the values they need, one style
+// Package web renders the owner's page: templates, the values they need, one style
 // sheet and one short script. It knows nothing of the host; adapters/adminweb
 // turns what the host knows into these values. Every string that came from
 // outside must have had text.Printable before it gets here; the templates escape
@@ -26,7 +26,7 @@ type Layout struct {
 	T        Words
 	Base     string // the session's prefix, "/s/<32 hex>/"
 	Here     Place
-	Now      time.Time // moment of drawing; its location is the one times are shown in
+	Now      time.Time // moment of rendering; its location is the one times are shown in
 	Notice   string    // one sentence about what the last action did, or ""
 	Problem  string    // one sentence about what went wrong, or ""
 	Waiting  int       // extensions that wait to be allowed

@@ -37,23 +37,36 @@ type guard struct {
 // router, so that they judge what has no route too.
 func (s *Server) defences() chi.Middlewares {
 	g := &guard{&s.Config, s.sessions(), &s.hosts}
+	crossOrigin := http.NewCrossOriginProtection()
 	return chi.Middlewares{
 		g.recoverPanics,
-		g.checkHost,
-		g.refuseProxies,
-		g.checkPeer,
-		g.checkOrigin,
-		g.checkCrossOrigin,
+		// A stranger's DNS can point any other name at this machine.
+		g.require(admission.WrongHost, func(r *http.Request) bool { return g.hosts.Load().AllowsExactly(r.Host) }),
+		// What comes through a proxy comes from another machine.
+		g.require(admission.Proxied, func(r *http.Request) bool { return !httpguard.Proxied(r.Header) }),
+		g.require(admission.ForeignUser, g.isOurPeer),
+		g.require(admission.WebOrigin, g.isOurOrigin),
+		// Changes that another page started, whatever isOurOrigin thinks of navigations.
+		g.require(admission.WebOrigin, func(r *http.Request) bool { return crossOrigin.Check(r) == nil }),
 		setHeaders,
 		g.checkToken,
 		g.checkSession,
 	}
 }
 
-// refuse answers all refusals alike; the owner's list and the log say which it was.
-func (g *guard) refuse(w http.ResponseWriter, r *http.Request, cause admission.Cause) {
-	g.Extensions.Refuse(cause, strings.Join(r.Header["Origin"], " "))
-	writeText(w, http.StatusForbidden, "forbidden\n")
+// require lets a request pass when ok says so. It answers all others alike; the
+// owner's list and the log say which defence it was.
+func (g *guard) require(cause admission.Cause, ok func(*http.Request) bool) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !ok(r) {
+				g.Extensions.Refuse(cause, strings.Join(r.Header["Origin"], " "))
+				writeText(w, http.StatusForbidden, "forbidden\n")
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
 }
 
 // recoverPanics keeps a fault of one page from ending the process's other work.
@@ -74,29 +87,6 @@ func (g *guard) recoverPanics(next http.Handler) http.Handler {
 	})
 }
 
-// checkHost lets nobody in who calls this machine by a name that a stranger's DNS
-// can point at it.
-func (g *guard) checkHost(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !g.hosts.Load().AllowsExactly(r.Host) {
-			g.refuse(w, r, admission.WrongHost)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// refuseProxies: what comes through a proxy comes from another machine.
-func (g *guard) refuseProxies(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if httpguard.Proxied(r.Header) {
-			g.refuse(w, r, admission.Proxied)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
 // peer is who is at the other end of a connection, found out at its first
 // request and kept for the others.
 type peer struct {
@@ -107,52 +97,36 @@ type peer struct {
 
 type peerKey struct{}
 
-// withPeer is an http.Server.ConnContext.
-func withPeer(ctx context.Context, conn net.Conn) context.Context {
-	return context.WithValue(ctx, peerKey{}, &peer{conn: conn})
-}
-
-// checkPeer keeps the other accounts of this machine out, where the system tells
+// isOurPeer keeps the other accounts of this machine out, where the system tells
 // whose a connection is. One of them may have had this port while the host was
 // stopped, and with it the cookie of a page that was left open. Not being able to
 // tell is a no.
-func (g *guard) checkPeer(next http.Handler) http.Handler {
+func (g *guard) isOurPeer(r *http.Request) bool {
 	if g.PeerIsOurs == nil {
-		return next
+		return true
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p, ok := r.Context().Value(peerKey{}).(*peer)
-		if ok {
-			p.once.Do(func() {
-				var err error
-				if p.ours, err = g.PeerIsOurs(p.conn); err != nil {
-					p.ours = false
-					g.Log.Debug("the account of a connection could not be found out", "error", err)
-				}
-			})
+	p, ok := r.Context().Value(peerKey{}).(*peer)
+	if !ok {
+		return false
+	}
+	p.once.Do(func() {
+		ours, err := g.PeerIsOurs(p.conn)
+		if err != nil {
+			g.Log.Debug("the account of a connection could not be found out", "error", err)
 		}
-		if !ok || !p.ours {
-			g.refuse(w, r, admission.ForeignUser)
-			return
-		}
-		next.ServeHTTP(w, r)
+		p.ours = err == nil && ours
 	})
+	return p.ours
 }
 
-// checkOrigin keeps out what runs in the owner's browser and is not this page:
+// isOurOrigin keeps out what runs in the owner's browser and is not this page:
 // other sites, and extensions, which may fetch from any host that their manifest
-// names. It comes after checkHost, so that r.Host is one of ours. The API is for
-// commands, so nothing of a browser's may be on a request for it; an extension may
-// set Authorization, but not take these away.
-func (g *guard) checkOrigin(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		byBrowser := len(r.Header["Origin"]) > 0 || len(r.Header["Cookie"]) > 0 || hasFetchMetadata(r)
-		if !sameOrigin(r) || g.forAPI(r) && byBrowser {
-			g.refuse(w, r, admission.WebOrigin)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+// names. It comes after the check of the Host, so that r.Host is one of ours. The API
+// is for commands, so nothing of a browser's may be on a request for it; an extension
+// may set Authorization, but not take these away.
+func (g *guard) isOurOrigin(r *http.Request) bool {
+	byBrowser := len(r.Header["Origin"]) > 0 || len(r.Header["Cookie"]) > 0 || hasFetchMetadata(r)
+	return sameOrigin(r) && !(g.forAPI(r) && byBrowser)
 }
 
 // sameOrigin judges by Origin, and where there is none by Fetch Metadata. A program
@@ -179,14 +153,6 @@ func hasFetchMetadata(r *http.Request) bool {
 		}
 	}
 	return false
-}
-
-// checkCrossOrigin refuses changes that another page started, whatever checkOrigin
-// thinks of navigations.
-func (g *guard) checkCrossOrigin(next http.Handler) http.Handler {
-	protection := http.NewCrossOriginProtection()
-	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.refuse(w, r, admission.WebOrigin) }))
-	return protection.Handler(next)
 }
 
 // setHeaders: nothing is kept, framed, guessed or loaded from elsewhere.

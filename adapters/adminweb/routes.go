@@ -30,7 +30,8 @@ func (s *Server) routes(defences ...func(http.Handler) http.Handler) (http.Handl
 	r := chi.NewRouter()
 	r.Use(s.limitRequests) // no defence against pages, so it stands before them all
 	r.Use(defences...)
-	r.Use(limitBodies, s.cleanPath, routeByPath)
+	r.Use(func(next http.Handler) http.Handler { return http.MaxBytesHandler(next, MaxFormBytes) })
+	r.Use(s.cleanPath, routeByPath)
 	r.MethodNotAllowed(methodNotAllowed(r))
 
 	r.Get("/", sessions.signInPage)
@@ -39,7 +40,10 @@ func (s *Server) routes(defences ...func(http.Handler) http.Handler) (http.Handl
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok") })
 	r.Get(web.StaticPrefix+"*", static.ServeHTTP)
 	if s.API != nil {
-		r.Handle(apiRoot+"*", commands(s.API))
+		r.Handle(apiRoot+"*", http.StripPrefix(strings.TrimSuffix(apiRoot, "/"), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			// It may have a router of its own, which must not go on where this one is.
+			s.API.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, nil)))
+		})))
 	}
 
 	r.Route(sessionRoot+"{session}", func(r chi.Router) {
@@ -124,14 +128,6 @@ func (s *Server) limitRequests(next http.Handler) http.Handler {
 	})
 }
 
-// limitBodies bounds every body.
-func limitBodies(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, MaxFormBytes)
-		next.ServeHTTP(w, r)
-	})
-}
-
 // cleanPath leads from a path with //, /./ or /../ to the one that it means, and
 // from a folder's name without its last slash to the one with it. Serving them where
 // they are would let a path mean something else than what the defences judged.
@@ -189,12 +185,4 @@ func methodNotAllowed(routes chi.Routes) http.HandlerFunc {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		http.Error(w, http.StatusText(http.StatusMethodNotAllowed), http.StatusMethodNotAllowed)
 	}
-}
-
-// commands hands requests for the API on. It may have a router of its own, which
-// must not go on where this one is.
-func commands(api http.Handler) http.Handler {
-	return http.StripPrefix(strings.TrimSuffix(apiRoot, "/"), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		api.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, nil)))
-	}))
 }

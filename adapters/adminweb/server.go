@@ -113,9 +113,11 @@ func New(cfg Config) (*Server, error) {
 		IdleTimeout:                  time.Minute,
 		MaxHeaderBytes:               MaxHeaderBytes,
 		DisableGeneralOptionsHandler: true,
-		ConnContext:                  withPeer,
-		ConnState:                    s.unused.track,
-		ErrorLog:                     slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
+		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
+			return context.WithValue(ctx, peerKey{}, &peer{conn: conn})
+		},
+		ConnState: s.unused.track,
+		ErrorLog:  slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 	}
 	return s, nil
 }

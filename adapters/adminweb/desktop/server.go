@@ -105,6 +105,3 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	return nil
 }
-
-// Sockets counts those that are open or being opened.
-func (s *Server) Sockets() int { return s.tracker.Len() }
