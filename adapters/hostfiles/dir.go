@@ -27,8 +27,8 @@ func (e *RefusedError) Error() string {
 
 // PrivateDir makes path a directory that only this account can enter (0700),
 // parents included where they are missing. An existing one must be ours. A loose
-// mode is repaired, and said in the warnings, only where the directory is
-// plainly the host's: nobody wants --data-dir /tmp to close /tmp for everyone.
+// mode is repaired, and a warning says so, only where the directory is plainly the
+// host's: --data-dir /tmp must not close /tmp for everyone.
 func PrivateDir(path string) (warnings []string, err error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("making private directory: %w", err)
@@ -59,7 +59,7 @@ func PrivateDir(path string) (warnings []string, err error) {
 	return []string{fmt.Sprintf("%s could be entered by other accounts (mode %04o); it is private now (0700).", path, info.Mode().Perm())}, nil
 }
 
-// isHostDir: named after us, holding our lock, or empty.
+// isHostDir: it is named after Plexus, holds its lock, or is empty.
 func isHostDir(path string, info fs.FileInfo) bool {
 	if info.Mode()&fs.ModeSticky != 0 {
 		return false

@@ -13,8 +13,8 @@ import (
 const maxSecretFile = 4 << 10
 
 // ReadSecret reads a key file that the owner keeps, such as a search service's
-// key: one line, white space around it ignored. Others being able to read it is
-// said in the warnings and not repaired, since the file is not the host's.
+// key: one line, white space around it ignored. That others can read
+// it is a warning and not repaired, since the file is not the host's.
 func ReadSecret(path string) (secret admission.Secret, warnings []string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -36,7 +36,7 @@ type LoadResult struct {
 // LoadToken reads the token file, or makes one. A symlink, another owner or
 // anything but a regular file is a *RefusedError and is left alone. A mode that
 // lets others read is repaired; content that is not 64 lower-case hex digits is
-// replaced by a new token. Both are said in Warnings.
+// replaced by a new token. Warnings tell of both.
 func LoadToken(path string) (LoadResult, error) {
 	warnings, err := PrivateDir(filepath.Dir(path))
 	if err != nil {

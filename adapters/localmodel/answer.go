@@ -15,7 +15,7 @@ import (
 
 var errEmitStopped = errors.New("the reader of the answer stopped")
 
-// answer takes one reply apart and hands its text on.
+// answer parses one reply and emits its text.
 type answer struct {
 	emit         func(string) error
 	emitErr      error // what emit returned, as it is
@@ -98,7 +98,7 @@ func (a *answer) readWhole(ctx context.Context, r io.Reader) error {
 	return a.end("")
 }
 
-// take hands on the text of a chunk; done when the chunk was the last.
+// take emits the text of a chunk; done when the chunk was the last.
 func (a *answer) take(ctx context.Context, c chunk) (done bool, err error) {
 	if c.failure != nil {
 		return false, c.failure
@@ -115,7 +115,7 @@ func (a *answer) take(ctx context.Context, c chunk) (done bool, err error) {
 	return true, a.end(c.finish)
 }
 
-// emitText emits text. White space at the begin waits for what follows it: alone,
+// emitText emits text. White space at the beginning waits for what follows it: alone,
 // as some models leave it after their reasoning, it is no answer.
 func (a *answer) emitText(ctx context.Context, text string) error {
 	switch {

@@ -17,7 +17,7 @@ var (
 	errNoEnd       = errors.New("stream ended without an end mark")
 )
 
-// serverError is what the other side said went wrong: its status (0 within a
+// serverError is the error that the server reported: its status (0 within a
 // stream) and its code word, never its message, which may quote key or prompt.
 type serverError struct {
 	status int

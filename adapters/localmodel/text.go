@@ -53,7 +53,7 @@ func appendUnquoted(dst, literal []byte) []byte {
 // joiner makes valid UTF-8 of text that arrives in pieces cut anywhere: in a
 // character or between the two halves of a surrogate pair.
 type joiner struct {
-	held []byte // the begin of a character, at most five bytes
+	held []byte // the beginning of a character, at most five bytes
 }
 
 // push takes a piece and gives what is complete. What can never become a

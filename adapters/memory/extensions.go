@@ -49,7 +49,7 @@ func (x *Extensions) SaveExtension(ctx context.Context, e admission.Extension) (
 	switch {
 	case i >= 0:
 		row := &x.rows[i]
-		if e.State != admission.Waiting && e.ID != 0 { // a knock does not undo a decision
+		if e.State != admission.Waiting && e.ID != 0 { // a visit does not undo a decision
 			row.State = e.State
 		}
 		row.LastSeen = e.LastSeen

@@ -164,7 +164,7 @@ func (p *boundedOutput) Write(b []byte) (int, error) {
 	return p.text.Write(b)
 }
 
-// counter counts what is not kept: complaints may quote what was said.
+// counter counts what is not kept: error output may quote the speech.
 type counter struct{ n int64 }
 
 func (c *counter) Write(b []byte) (int, error) {

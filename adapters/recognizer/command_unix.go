@@ -14,7 +14,7 @@ func ownGroup(cmd *exec.Cmd) (killAll func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	kill := func() error {
 		if syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) != nil {
-			return os.ErrProcessDone // nobody of them is left, which is the rule
+			return os.ErrProcessDone // the whole group has ended, as is usual
 		}
 		return nil
 	}

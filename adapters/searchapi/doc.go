@@ -1,6 +1,6 @@
 // Package searchapi asks hosted search services over HTTP. Anvesha, SearXNG and
-// Brave are the three it speaks to; each is a Service, which holds one connection
-// pool and its manners.
+// Brave are the three it speaks to; each is a Service with a connection pool,
+// a cache, and the pause that a Retry-After asks for.
 //
 // What leaves the machine is the cleaned query, a limit and, where one is set,
 // the key in a header. What comes back is checked as text from outside: bounded

@@ -272,5 +272,5 @@ func (s *Service) Warm(ctx context.Context) error {
 	return nil
 }
 
-// Close lets go of kept connections; searches that run are not touched.
+// Close closes idle connections; searches that run go on.
 func (s *Service) Close() { s.http.CloseIdleConnections() }

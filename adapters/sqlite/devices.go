@@ -88,7 +88,7 @@ func rebind(ctx context.Context, tx *sql.Tx, master pairing.TokenHash) error {
 
 // AddDevice implements ports.DeviceRegistry.
 func (d *Devices) AddDevice(ctx context.Context, dev pairing.Device, hash pairing.TokenHash) error {
-	// One statement counts and inserts, so that nobody comes between.
+	// One statement counts and inserts, so that no other insert comes between.
 	done, err := d.writer.ExecContext(ctx, `INSERT INTO devices (id, name, created_at, first_connected_at, last_seen_at, token_hash)
 		SELECT ?, ?, ?, ?, ?, ? WHERE (SELECT count(*) FROM devices) < ?`,
 		dev.ID[:], dev.Name, dev.CreatedAt.UnixMilli(), toMillis(dev.FirstConnectedAt), toMillis(dev.LastSeenAt), hash[:], pairing.MaxDevices)

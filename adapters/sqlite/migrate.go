@@ -71,8 +71,8 @@ func (m *migrator) reached(version int, stage string) error {
 
 // probe looks at an existing file through a connection that cannot write, so
 // that a refused database stays as it is. Where a crash has left a transaction
-// half written outside the log, as on a database's way into WAL mode, nobody can
-// read the file before that is taken back.
+// half written outside the log, as on a database's way into WAL mode, the file cannot
+// be read before that is rolled back.
 func (m *migrator) probe(ctx context.Context) error {
 	err := m.openAndCheck(ctx, "mode=ro", quickCheck)
 	if sqlitex.NeedsRollback(err) {

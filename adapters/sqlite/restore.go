@@ -195,7 +195,7 @@ type replaced struct {
 }
 
 // readReplaced reads the database that is about to be replaced. One that is
-// missing, too old or damaged knows nobody.
+// missing, too old or damaged has no devices and no extensions.
 func readReplaced(ctx context.Context, path string) (known replaced, err error) {
 	if _, err := checkFile(path, os.Geteuid()); errors.Is(err, fs.ErrNotExist) {
 		return replaced{}, nil

@@ -55,7 +55,8 @@ func (q query) words() int {
 }
 
 // chineseStops puts blanks in place of question words and particles, so that no
-// pair of characters holds half of one. Longer phrases come first, because the first match wins. A measure
+// pair of characters holds half of one. Longer phrases come first, because the
+// first match wins. A measure
 // such as 多长 leaves its adjective, which the answer will hold.
 func chineseStops() *strings.Replacer {
 	var pairs []string

@@ -13,7 +13,7 @@ const (
 	Rate = 16_000
 	// BytesPerSecond of speech; a sample has two.
 	BytesPerSecond = 2 * Rate
-	// MaxSpeech bounds what is recognised at once: 60 s, in bytes
+	// MaxSpeech bounds what is recognized at once: 60 s, in bytes
 	// (nova-transport §16.3).
 	MaxSpeech = 60 * BytesPerSecond
 )

@@ -21,7 +21,7 @@ const (
 	fmtLength   = 16 // of the part that every writer writes
 
 	formatPCM        = 1
-	formatExtensible = 0xFFFE // the format proper is the begin of the identifier at subFormat
+	formatExtensible = 0xFFFE // the format proper is the beginning of the identifier at subFormat
 	subFormat        = 24
 
 	// openEnd is the length that a program writes which cannot go back and

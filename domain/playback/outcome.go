@@ -10,7 +10,7 @@ const (
 )
 
 // Remembered reports whether the text of the generation becomes part of the
-// conversation. What nobody heard leaves no trace.
+// conversation. Text that was not heard is left out.
 func (o Outcome) Remembered() bool { return o == Spoken || o == Interrupted }
 
 // String is the word that the log shows.

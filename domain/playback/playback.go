@@ -98,7 +98,7 @@ func (s *State) Open(utteranceID string, now time.Time) (g Generation, fx Effect
 }
 
 // Next gives the sequence of the next audio frame: 0 and up without a gap. ok is
-// false when g is not current any more or has finished: the audio is for nobody.
+// false when g is not current any more or has finished: the audio is to be dropped.
 func (s *State) Next(g Generation) (sequence uint64, ok bool) {
 	c := s.current
 	if c == nil || c.Generation != g || c.finished {

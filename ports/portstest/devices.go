@@ -27,7 +27,7 @@ func Devices(t *testing.T, build func(t *testing.T) ports.DeviceRegistry) {
 func NewDevice(n byte) (pairing.Device, pairing.TokenHash) {
 	d := pairing.Device{
 		ID: pairing.NewDeviceID([16]byte{0: 0xd0, 15: n}), Name: fmt.Sprintf("📱 number %d", n),
-		CreatedAt: knockTime().Add(-time.Duration(n) * time.Hour), // later ones are not newer
+		CreatedAt: visitTime().Add(-time.Duration(n) * time.Hour), // later ones are not newer
 	}
 	return d, pairing.NewDeviceToken([16]byte{15: n}).Hash()
 }
@@ -104,7 +104,7 @@ func removeDevice(t *testing.T, r ports.DeviceRegistry) {
 
 func touchDevice(t *testing.T, r ports.DeviceRegistry) {
 	d := addDevice(t, r, 1)
-	at := knockTime()
+	at := visitTime()
 	for _, step := range []struct{ at, last time.Duration }{{time.Hour, time.Hour}, {3 * time.Hour, 3 * time.Hour}, {2 * time.Hour, 3 * time.Hour}} {
 		if err := r.TouchDevice(t.Context(), d.ID, at.Add(step.at)); err != nil {
 			t.Fatalf("touch: %v", err)

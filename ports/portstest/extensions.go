@@ -11,8 +11,8 @@ import (
 	"plexus/ports"
 )
 
-// knockTime is when the rows of the suites begin.
-func knockTime() time.Time { return time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC) }
+// visitTime is when the rows of the suites begin.
+func visitTime() time.Time { return time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC) }
 
 // ExtensionRegistry runs the contract of ports.ExtensionRegistry. build gives
 // an empty registry and cleans up by t.Cleanup.
@@ -32,7 +32,7 @@ func ExtensionRegistry(t *testing.T, build func(t *testing.T) ports.ExtensionReg
 func origin(n int) string { return fmt.Sprintf("chrome-extension://extension-%02d", n) }
 
 func knock(from string, key string, minute int) admission.Extension {
-	at := knockTime().Add(time.Duration(minute) * time.Minute)
+	at := visitTime().Add(time.Duration(minute) * time.Minute)
 	e := admission.Extension{Origin: from, State: admission.Waiting, FirstSeen: at, LastSeen: at}
 	if key != "" {
 		e.Key = admission.HashKey(key)
@@ -77,7 +77,7 @@ func insertAndFind(t *testing.T, r ports.ExtensionRegistry) {
 	for _, e := range []admission.Extension{
 		knock(origin(1), "a", 0),
 		knock(origin(1), "b", 1),
-		{Origin: origin(1), State: admission.ByToken, FirstSeen: knockTime(), LastSeen: knockTime()},
+		{Origin: origin(1), State: admission.ByToken, FirstSeen: visitTime(), LastSeen: visitTime()},
 	} {
 		saved := save(t, r, e)
 		if saved.ID == 0 {
@@ -122,14 +122,14 @@ func knockAfterDecision(t *testing.T, r ports.ExtensionRegistry) {
 	decided.State = admission.Allowed
 	save(t, r, decided)
 	stale := first
-	stale.LastSeen = knockTime().Add(time.Minute)
+	stale.LastSeen = visitTime().Add(time.Minute)
 	want := decided
 	want.LastSeen = stale.LastSeen
 	checkRow(t, save(t, r, stale), want)
 	unread := knock(origin(1), "a", 2)
 	want.LastSeen = unread.LastSeen
 	checkRow(t, save(t, r, unread), want)
-	byToken := save(t, r, admission.Extension{Origin: origin(2), State: admission.ByToken, FirstSeen: knockTime(), LastSeen: knockTime()})
+	byToken := save(t, r, admission.Extension{Origin: origin(2), State: admission.ByToken, FirstSeen: visitTime(), LastSeen: visitTime()})
 	twin := byToken
 	twin.ID = 0
 	byToken.State = admission.Blocked
@@ -173,7 +173,7 @@ func waitingPerOrigin(t *testing.T, r ports.ExtensionRegistry) {
 	oldest := save(t, r, knock(origin(1), "k1", 1))
 	second := save(t, r, knock(origin(1), "k2", 2))
 	save(t, r, knock(origin(1), "k3", 3))
-	oldest.LastSeen = knockTime().Add(4 * time.Minute) // it knocks again: k2 is now the oldest
+	oldest.LastSeen = visitTime().Add(4 * time.Minute) // it knocks again: k2 is now the oldest
 	save(t, r, oldest)
 	save(t, r, knock(origin(1), "k4", 5))
 	if rows := list(t, r); len(rows) != 1+admission.MaxWaitingPerOrigin {

@@ -96,7 +96,7 @@ func (k *keeper) put(t *testing.T, ids ...string) {
 }
 
 func chat(id string, second int) conversations.Conversation {
-	at := knockTime().Add(time.Duration(second) * time.Second)
+	at := visitTime().Add(time.Duration(second) * time.Second)
 	return conversations.Conversation{ID: id, Kind: conversations.Chat, Title: "Chat " + id, CreatedAt: at, UpdatedAt: at, Generation: 1}
 }
 
@@ -116,7 +116,7 @@ func (k *keeper) say(t *testing.T, conversation string, texts ...string) (seq in
 }
 
 func spoken(conversation, text string) conversations.Message {
-	return conversations.Message{ID: text, ConversationID: conversation, Role: conversations.Assistant, Text: text, CreatedAt: knockTime()}
+	return conversations.Message{ID: text, ConversationID: conversation, Role: conversations.Assistant, Text: text, CreatedAt: visitTime()}
 }
 
 // dump writes down all that a test can have stored.

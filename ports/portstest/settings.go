@@ -85,7 +85,7 @@ func listPageSessions(t *testing.T, p ports.PageSessions, now time.Time) []ports
 }
 
 func pageSessionLife(t *testing.T, p ports.PageSessions) {
-	now := knockTime()
+	now := visitTime()
 	a, b := newPageSession("a", now), newPageSession("b", now)
 	a.UserAgent = strings.Repeat("x", ports.MaxPageUserAgent-1) + "é"
 	first, second := addPageSession(t, p, a), addPageSession(t, p, b)
@@ -121,7 +121,7 @@ func pageSessionLife(t *testing.T, p ports.PageSessions) {
 }
 
 func pageSessionTimes(t *testing.T, p ports.PageSessions) {
-	start := knockTime()
+	start := visitTime()
 	s := newPageSession("a", start)
 	addPageSession(t, p, s)
 	for _, c := range []struct{ at, seen time.Duration }{
@@ -147,7 +147,7 @@ func pageSessionTimes(t *testing.T, p ports.PageSessions) {
 }
 
 func pageSessionBounds(t *testing.T, p ports.PageSessions) {
-	start := knockTime()
+	start := visitTime()
 	quiet := newPageSession("quiet", start)
 	addPageSession(t, p, quiet)
 	for n := range ports.MaxPageSessions {

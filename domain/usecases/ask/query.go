@@ -134,7 +134,7 @@ func (s *Service) Generate(ctx context.Context, prompt ports.Prompt, emit func(t
 		return err
 	}
 	defer s.generations.Release()
-	var refused error // what emit said
+	var refused error // the error of emit
 	emitted := false
 	err := recovery.Call("model", func() error {
 		return s.deps.Model.Generate(ctx, prompt, func(piece string) error {
@@ -182,7 +182,7 @@ func (a *pendingAnswer) extract(ctx context.Context, kind answers.NoticeKind) (f
 	return a.notice(kind), nil
 }
 
-// notice stands apart from what has been said before it.
+// notice is a fixed sentence, apart from the text that went out before it.
 func (a *pendingAnswer) notice(kind answers.NoticeKind) string {
 	sentence := answers.Notice(kind, a.service.opts.Language)
 	if a.emitted {

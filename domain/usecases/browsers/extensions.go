@@ -82,8 +82,8 @@ func (r *Registry) setState(ctx context.Context, id int64, next func(admission.E
 	row := rows[i]
 	row.State = next(row)
 	defer r.changes.Notify()
-	// A store may report that ctx has ended after it has stored, and whoever has to
-	// go would stay.
+	// A store may report that ctx has ended after it has stored; then the removed
+	// peer's connections would stay open.
 	return r.deps.Extensions.SaveExtension(context.WithoutCancel(ctx), row)
 }
 

@@ -16,11 +16,11 @@ type Identity struct {
 	round  uint64         // revocations seen before the token was looked up
 }
 
-// ErrTokenUnknown: the token is nobody's.
+// ErrTokenUnknown: the token belongs to no paired device and is not the master.
 var ErrTokenUnknown = errors.New("token unknown")
 
-// Authenticate finds whose token it is, comparing hashes in constant time. A
-// token that is nobody's is ErrTokenUnknown; any other error means that it could
+// Authenticate finds whose token it is, comparing hashes in constant time. An
+// unknown token is ErrTokenUnknown; any other error means that it could
 // not be looked up, which must not look like a rejection to the client.
 func (c *Clients) Authenticate(ctx context.Context, token pairing.DeviceToken) (Identity, error) {
 	isCode := c.pairing.ActiveCode(token.Text)

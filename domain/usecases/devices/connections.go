@@ -71,8 +71,8 @@ func (c *Clients) stillPaired(ctx context.Context, who Identity) bool {
 	return err == nil
 }
 
-// recordVisit stores a visit where the last one is not recent. That it cannot be
-// stored keeps nobody out.
+// recordVisit stores a visit where the last one is not recent. A failure
+// is logged and does not refuse the client.
 func (c *Clients) recordVisit(ctx context.Context, who *Identity) {
 	now := c.deps.Now()
 	if age := now.Sub(who.Device.LastSeenAt); who.Master || !who.Device.NeverConnected() && age >= 0 && age < lastSeenStep {

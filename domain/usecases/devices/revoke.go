@@ -18,8 +18,8 @@ func (c *Clients) Revoke(ctx context.Context, id pairing.DeviceID) error {
 	if err != nil {
 		return fmt.Errorf("revoke device: %w", err)
 	}
-	// A store may report that ctx has ended after it has stored, and the links
-	// would stay.
+	// A store may report that ctx has ended after it has stored; then the device's
+	// links would stay open.
 	ctx = context.WithoutCancel(ctx)
 	if err := c.deps.Revoked.AppendRevoked(ctx, hash); err != nil {
 		return fmt.Errorf("revoke device: note its token: %w", err)

@@ -33,7 +33,7 @@ type Options struct {
 	LegacyExpiry bool              // QR payloads carry an expiry (pairing.legacy_expiry)
 }
 
-// Service is all about phones: the addresses they come by, how a new one is
+// Service joins what concerns phones: the addresses they come by, how a new one is
 // paired, and those that are paired, with their connections. Each part has its own
 // lock. All methods may be called concurrently.
 type Service struct {
