@@ -152,7 +152,7 @@ func (p *process) start(ctx context.Context) ([]server, error) {
 		return nil, err
 	}
 	if p.services.Local != nil {
-		if err := p.services.Local.Adopt(ctx, p.store.Settings()); err != nil {
+		if err := p.services.Local.LoadChoice(ctx, p.store.Settings()); err != nil {
 			p.log.Error("the model that was taken on the page cannot be used", "error", err)
 		}
 	}

@@ -29,7 +29,7 @@ func (p *process) newPersonal(ctx context.Context) (*personal.Host, error) {
 		deps.Model = p.questions
 	}
 	if p.services.Local != nil {
-		deps.HasModel = p.services.Local.Known
+		deps.HasModel = p.services.Local.Available
 	}
 	return personal.New(ctx, deps, personal.Options{
 		InputInstanceID: newUUID(), Language: answers.Language(cfg.Language), TimeZone: timeZone(), MaxPrompt: cfg.Limits.Prompt,

@@ -16,6 +16,9 @@ func Size(n int64) string {
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
+// Minute spells a moment in this machine's time zone, for lists.
+func Minute(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
+
 // Counted joins a number with the word for it.
 func Counted(n int, one, many string) string {
 	if n == 1 {

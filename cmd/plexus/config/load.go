@@ -42,16 +42,12 @@ func Find(env cli.Env, dataDir, file string, flags map[string][]string) (Sources
 	return src, err
 }
 
-// keyPublicURL is the setting of which the page says where it comes from.
-const keyPublicURL = "public_url"
-
-// keyRecord is the setting that the page may change unless it stands elsewhere.
-const keyRecord = "conversations.record_browser"
-
-// The settings that are lists.
+// Settings that are not only set.
 const (
-	keyOrigins = "nerve.allowed_origins"
-	keyCommand = "recognizer.command"
+	keyPublicURL = "public_url"                   // the page says where it comes from
+	keyRecord    = "conversations.record_browser" // the page may change it unless it stands elsewhere
+	keyOrigins   = "nerve.allowed_origins"        // a list
+	keyCommand   = "recognizer.command"           // a list
 )
 
 // Load reads every setting and the key files. It reports every problem at once and

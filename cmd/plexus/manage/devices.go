@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"plexus/adapters/adminapi"
 	"plexus/adapters/hostfiles"
@@ -62,22 +61,16 @@ func listDevices(ctx context.Context, env cli.Env, dir string, asJSON bool) erro
 	}
 	env.Printf("%-36s  %-16s  %-16s  %s\n", "ID", "PAIRED", "LAST SEEN", "NAME")
 	for _, d := range rows {
-		env.Printf("%-36s  %-16s  %-16s  %s\n", d.ID, minute(d.CreatedAt), visit(d), text.Printable(d.Name))
+		seen := "never connected" // it may be what a lost answer has left behind
+		switch {
+		case d.Connected:
+			seen = "connected now"
+		case d.FirstConnectedAt != nil && d.LastSeenAt != nil:
+			seen = cli.Minute(*d.LastSeenAt)
+		}
+		env.Printf("%-36s  %-16s  %-16s  %s\n", d.ID, cli.Minute(d.CreatedAt), seen, text.Printable(d.Name))
 	}
 	return nil
-}
-
-func minute(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
-
-// visit: a phone that never came may be what a lost answer has left behind.
-func visit(d adminapi.Device) string {
-	switch {
-	case d.Connected:
-		return "connected now"
-	case d.FirstConnectedAt == nil || d.LastSeenAt == nil:
-		return "never connected"
-	}
-	return minute(*d.LastSeenAt)
 }
 
 func revokeDevice(ctx context.Context, env cli.Env, dir, which string, asJSON bool) error {

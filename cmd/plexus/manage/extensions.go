@@ -65,11 +65,6 @@ func listExtensions(ctx context.Context, env cli.Env, dir string, asJSON bool) e
 		env.Printf("No extension has knocked yet. Load the one in web/extension and open its panel.\n")
 		return nil
 	}
-	printExtensions(env, rows)
-	return nil
-}
-
-func printExtensions(env cli.Env, rows []adminapi.Extension) {
 	waiting := false
 	env.Printf("%4s  %-6s  %-8s  %-16s  %s\n", "ID", "DIGITS", "STATE", "LAST SEEN", "ORIGIN")
 	for _, row := range rows {
@@ -78,11 +73,12 @@ func printExtensions(env cli.Env, rows []adminapi.Extension) {
 		if digits == "" {
 			digits = "-"
 		}
-		env.Printf("%4d  %-6s  %-8s  %-16s  %s\n", row.ID, digits, row.State, row.LastSeen.Local().Format("2006-01-02 15:04"), text.Printable(row.Origin))
+		env.Printf("%4d  %-6s  %-8s  %-16s  %s\n", row.ID, digits, row.State, cli.Minute(row.LastSeen), text.Printable(row.Origin))
 	}
 	if waiting {
 		env.Printf("\nCompare the digits of a waiting one with those in its panel, then let it in:\n    plexus extensions allow DIGITS\n")
 	}
+	return nil
 }
 
 type changer = func(*adminapi.Client, context.Context, int64) (adminapi.Extension, error)

@@ -56,7 +56,7 @@ func listPages(ctx context.Context, env cli.Env, dir string, limit int, asJSON b
 		if page.Origin != "" {
 			by = page.Origin
 		}
-		env.Printf("%s  %s\n    %s\n    %s, asked by %s\n", page.LastSeen.Local().Format("2006-01-02 15:04"),
+		env.Printf("%s  %s\n    %s\n    %s, asked by %s\n", cli.Minute(page.LastSeen),
 			text.Printable(page.Title), text.Printable(page.URL), cli.Size(int64(page.Bytes)), text.Printable(by))
 	}
 	return nil

@@ -86,9 +86,9 @@ type refusedError struct{ token string }
 
 func (e *refusedError) Error() string { return "the host refused: " + e.token }
 
-// order sends a personal command that is to be ok. data, if it is not nil, takes
+// sendPersonal sends a personal command that is to be ok. data, if it is not nil, takes
 // what came with the result; a result too large to come leaves it as it is.
-func order(ctx context.Context, conn *novaclient.Conn, method string, params map[string]any, data any) error {
+func sendPersonal(ctx context.Context, conn *novaclient.Conn, method string, params map[string]any, data any) error {
 	result, err := conn.Personal(ctx, method, params)
 	switch {
 	case err != nil:
@@ -103,8 +103,8 @@ func order(ctx context.Context, conn *novaclient.Conn, method string, params map
 	return nil
 }
 
-// present is the last snapshot, the first one if need be.
-func (p *session) present(ctx context.Context, conn *novaclient.Conn) (workbench.MobileSnapshot, error) {
+// current is the last snapshot, the first one if need be.
+func (p *session) current(ctx context.Context, conn *novaclient.Conn) (workbench.MobileSnapshot, error) {
 	if !conn.Ready().Personal {
 		return workbench.MobileSnapshot{}, novaclient.ErrNotPersonal
 	}
@@ -114,7 +114,7 @@ func (p *session) present(ctx context.Context, conn *novaclient.Conn) (workbench
 // show shows a part of the last snapshot.
 func show(part func(view)) action {
 	return func(ctx context.Context, p *session, conn *novaclient.Conn, _ string) error {
-		if _, err := p.present(ctx, conn); err != nil {
+		if _, err := p.current(ctx, conn); err != nil {
 			return err
 		}
 		part(p.view)
@@ -123,21 +123,21 @@ func show(part func(view)) action {
 }
 
 func openConversation(ctx context.Context, p *session, conn *novaclient.Conn, rest string) error {
-	if _, err := p.present(ctx, conn); err != nil {
+	if _, err := p.current(ctx, conn); err != nil {
 		return err
 	}
 	id, ok := p.state.conversations.find(rest)
 	if !ok {
 		return errNoConversation
 	}
-	if err := order(ctx, conn, "conversations.select", map[string]any{"id": id}, nil); err != nil {
+	if err := sendPersonal(ctx, conn, "conversations.select", map[string]any{"id": id}, nil); err != nil {
 		return err
 	}
-	return p.arrive(ctx, func(s workbench.MobileSnapshot) bool { return s.Conversations.SelectedID == id })
+	return p.showSelected(ctx, func(s workbench.MobileSnapshot) bool { return s.Conversations.SelectedID == id })
 }
 
-// arrive shows the selected conversation as soon as it is the right one.
-func (p *session) arrive(ctx context.Context, right func(workbench.MobileSnapshot) bool) error {
+// showSelected shows the selected conversation as soon as it is the right one.
+func (p *session) showSelected(ctx context.Context, right func(workbench.MobileSnapshot) bool) error {
 	if _, err := p.state.await(ctx, snapshotWithin, right); err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (p *session) arrive(ctx context.Context, right func(workbench.MobileSnapsho
 }
 
 func newConversation(ctx context.Context, p *session, conn *novaclient.Conn, rest string) error {
-	before, err := p.present(ctx, conn)
+	before, err := p.current(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -154,16 +154,16 @@ func newConversation(ctx context.Context, p *session, conn *novaclient.Conn, res
 	if rest != "" {
 		params["title"] = rest
 	}
-	if err := order(ctx, conn, "conversations.create", params, nil); err != nil {
+	if err := sendPersonal(ctx, conn, "conversations.create", params, nil); err != nil {
 		return err
 	}
-	return p.arrive(ctx, func(s workbench.MobileSnapshot) bool {
+	return p.showSelected(ctx, func(s workbench.MobileSnapshot) bool {
 		return s.Conversations.SelectedID != before.Conversations.SelectedID
 	})
 }
 
 func clearConversation(ctx context.Context, p *session, conn *novaclient.Conn, _ string) error {
-	s, err := p.present(ctx, conn)
+	s, err := p.current(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func clearConversation(ctx context.Context, p *session, conn *novaclient.Conn, _
 		return errNoConversation
 	}
 	params := map[string]any{"id": here.ID, "expected_generation": here.Generation}
-	if err := order(ctx, conn, "conversations.clear", params, nil); err != nil {
+	if err := sendPersonal(ctx, conn, "conversations.clear", params, nil); err != nil {
 		return err
 	}
 	p.mu.Lock()
@@ -197,7 +197,7 @@ func findConversation(s workbench.MobileSnapshot, id string) (workbench.Conversa
 }
 
 func markRead(ctx context.Context, p *session, conn *novaclient.Conn, _ string) error {
-	s, err := p.present(ctx, conn)
+	s, err := p.current(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func markRead(ctx context.Context, p *session, conn *novaclient.Conn, _ string) 
 		return errNothingSaid
 	}
 	last := messages[len(messages)-1]
-	return order(ctx, conn, "conversations.read", map[string]any{"id": last.ConversationID, "through_message_id": last.ID}, nil)
+	return sendPersonal(ctx, conn, "conversations.read", map[string]any{"id": last.ConversationID, "through_message_id": last.ID}, nil)
 }
 
 func askAgain(ctx context.Context, p *session, conn *novaclient.Conn, _ string) error {
@@ -223,12 +223,12 @@ func addTodo(ctx context.Context, p *session, conn *novaclient.Conn, rest string
 	if rest == "" {
 		return errNoTitle
 	}
-	if _, err := p.present(ctx, conn); err != nil {
+	if _, err := p.current(ctx, conn); err != nil {
 		return err
 	}
 	var made struct{ ID string }
 	params := map[string]any{"op": "create", "kind": workbench.Todo, "title": rest}
-	if err := order(ctx, conn, "life.mutate", params, &made); err != nil || made.ID == "" {
+	if err := sendPersonal(ctx, conn, "life.mutate", params, &made); err != nil || made.ID == "" {
 		return err
 	}
 	_, err := p.state.await(ctx, snapshotWithin, func(s workbench.MobileSnapshot) bool {
@@ -247,7 +247,7 @@ func todo(s workbench.MobileSnapshot, id string) (workbench.TodoRow, bool) {
 }
 
 func endTodo(ctx context.Context, p *session, conn *novaclient.Conn, rest string) error {
-	s, err := p.present(ctx, conn)
+	s, err := p.current(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func endTodo(ctx context.Context, p *session, conn *novaclient.Conn, rest string
 		return errNoTodo
 	}
 	params := map[string]any{"op": "update", "kind": workbench.Todo, "id": id, "expected_version": old.Version, "status": "done"}
-	if err := order(ctx, conn, "life.mutate", params, nil); err != nil {
+	if err := sendPersonal(ctx, conn, "life.mutate", params, nil); err != nil {
 		return err
 	}
 	_, err = p.state.await(ctx, snapshotWithin, func(s workbench.MobileSnapshot) bool {
@@ -282,7 +282,7 @@ func dictateFile(ctx context.Context, p *session, conn *novaclient.Conn, rest st
 		p.draft = words
 		p.mu.Unlock()
 	}
-	p.view.dictated(words, err)
+	p.view.dictationResult(words, err)
 	return err
 }
 
@@ -346,7 +346,7 @@ func sendDraft(ctx context.Context, p *session, conn *novaclient.Conn, _ string)
 	if draft == "" {
 		return errNoDraft
 	}
-	if err := p.say(ctx, conn, draft); err != nil {
+	if err := p.sendText(ctx, conn, draft); err != nil {
 		return err
 	}
 	p.mu.Lock()

@@ -79,7 +79,7 @@ func (r *jsonLines) card(c novaclient.Card) {
 	r.put("card", fields{"id": c.ID, "conversation_id": c.ConversationID, "kind": kind, "summary": summary, "busy": c.Busy})
 }
 
-func (r *jsonLines) removed(c novaclient.Card) { r.put("card_removed", fields{"id": c.ID}) }
+func (r *jsonLines) cardRemoved(c novaclient.Card) { r.put("card_removed", fields{"id": c.ID}) }
 
 func (r *jsonLines) snapshot(now, _ workbench.MobileSnapshot) { r.summary(now) }
 
@@ -129,7 +129,7 @@ func (r *jsonLines) help() {
 // noOutcome is the error of a text whose connection ended first.
 const noOutcome = "lost"
 
-func (r *jsonLines) texted(t nova.InputText, err error) {
+func (r *jsonLines) textResult(t nova.InputText, err error) {
 	f := fields{"request_id": t.RequestID, "conversation_id": t.ConversationID, "ok": err == nil}
 	var refused *novaclient.TextRefused
 	var end *novaclient.End
@@ -144,7 +144,7 @@ func (r *jsonLines) texted(t nova.InputText, err error) {
 	r.put("text", f)
 }
 
-func (r *jsonLines) dictated(words string, err error) {
+func (r *jsonLines) dictationResult(words string, err error) {
 	f := fields{"ok": err == nil, "text": words}
 	if err != nil {
 		f["error"] = err.Error()
@@ -152,7 +152,7 @@ func (r *jsonLines) dictated(words string, err error) {
 	r.put("transcription", f)
 }
 
-func (r *jsonLines) done(line string, err error) {
+func (r *jsonLines) lineDone(line string, err error) {
 	if err != nil {
 		r.put("error", fields{"line": line, "error": err.Error()})
 		return

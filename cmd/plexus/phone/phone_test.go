@@ -404,7 +404,7 @@ func TestPhoneScreen_Projects(t *testing.T) {
 	s.card(novaclient.Card{ID: "p1", Deadline: time.Now().Add(90 * time.Second), Proposal: nova.Proposal{Action: nova.CreateWorkspace, Workspace: "garden"}})
 	s.card(novaclient.Card{ID: "p2"})
 	s.card(novaclient.Card{ID: "p3", Busy: true})
-	s.removed(novaclient.Card{ID: "p1"})
+	s.cardRemoved(novaclient.Card{ID: "p1"})
 	for _, part := range []string{
 		"[p1] the host asks to create workspace garden\n    /confirm p1 or /decline p1, within 1m30s\n",
 		"holds the question back", "is being carried out", "[p1] is settled or withdrawn\n",

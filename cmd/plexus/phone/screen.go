@@ -25,49 +25,49 @@ type screen struct {
 	said   string // what of it stands there, as it came
 }
 
-// say prints a line of its own.
-func (s *screen) say(format string, args ...any) {
+// printLine prints a line of its own.
+func (s *screen) printLine(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.line(format, args...)
 }
 
 func (s *screen) paired(server, deviceID string) {
-	s.say("paired with %s as %q, device %s", text.Printable(server), phoneName, deviceID)
+	s.printLine("paired with %s as %q, device %s", text.Printable(server), phoneName, deviceID)
 }
 
-// done says that what was typed has come to nothing. What has been done shows
+// lineDone says that what was typed has come to nothing. What has been lineDone shows
 // itself.
-func (s *screen) done(_ string, err error) {
+func (s *screen) lineDone(_ string, err error) {
 	if err != nil {
-		s.say("not done: %s", text.Printable(err.Error()))
+		s.printLine("not done: %s", text.Printable(err.Error()))
 	}
 }
 
-// texted leaves to done what went wrong just now; here it may have been long ago.
-func (s *screen) texted(t nova.InputText, err error) {
+// textResult leaves to done what went wrong just now; here it may have been long ago.
+func (s *screen) textResult(t nova.InputText, err error) {
 	var refused *novaclient.TextRefused
 	if errors.As(err, &refused) && refused.Reason == nova.OutcomeUnknown {
-		s.say("it is not known whether the host has this: %s", text.Printable(t.Text))
+		s.printLine("it is not known whether the host has this: %s", text.Printable(t.Text))
 	}
 }
 
-func (s *screen) dictated(words string, err error) {
+func (s *screen) dictationResult(words string, err error) {
 	if err == nil {
-		s.say("dictated: %s\n    /send sends it", text.Printable(words))
+		s.printLine("dictated: %s\n    /send sends it", text.Printable(words))
 	}
 }
 
 func (s *screen) input(takes nova.DesktopCapabilities, boxed bool) {
 	switch {
 	case boxed:
-		s.say("this host takes text and dictation")
+		s.printLine("this host takes text and dictation")
 	case !takes.TextInput:
-		s.say("the host takes no text")
+		s.printLine("the host takes no text")
 	case !takes.Dictation:
-		s.say("this host takes text. An app would not show its text box: dictation is missing")
+		s.printLine("this host takes text. An app would not show its text box: dictation is missing")
 	default:
-		s.say("this host takes text. An app would not show its text box: client.ready does not offer it")
+		s.printLine("this host takes text. An app would not show its text box: client.ready does not offer it")
 	}
 }
 
@@ -87,11 +87,11 @@ func (s *screen) endTurn() {
 func (s *screen) status(st novaclient.Status) {
 	switch st.Phase {
 	case novaclient.Connecting:
-		s.say("connecting to %s", text.Printable(s.server))
+		s.printLine("connecting to %s", text.Printable(s.server))
 	case novaclient.Connected:
-		s.say("connected")
+		s.printLine("connected")
 	case novaclient.Waiting:
-		s.say("%s; trying again in %v", text.Printable(st.End.Error()), st.Retry)
+		s.printLine("%s; trying again in %v", text.Printable(st.End.Error()), st.Retry)
 	}
 }
 
@@ -100,16 +100,16 @@ func (s *screen) message(m nova.Message) {
 	case nova.Caption:
 		s.caption(m)
 	case nova.PlaybackAlert:
-		s.say("playback was cut off")
+		s.printLine("playback was cut off")
 	case nova.ConversationError:
-		s.say("the host could not answer%s: %s", s.elsewhere(m.ConversationID), text.Printable(m.Error))
+		s.printLine("the host could not answer%s: %s", s.inConversation(m.ConversationID), text.Printable(m.Error))
 	case nova.ExecutorState:
-		s.say("%s is %s", text.Printable(m.DisplayName), m.State)
+		s.printLine("%s is %s", text.Printable(m.DisplayName), m.State)
 	case nova.ExecutorProgress:
-		s.say("%s: %s: %s", text.Printable(m.Executor), m.Phase, text.Printable(m.Summary))
+		s.printLine("%s: %s: %s", text.Printable(m.Executor), m.Phase, text.Printable(m.Summary))
 	case nova.ExecutorResult:
 		if m.Result.Set {
-			s.say("%s ended, %s: %s", text.Printable(m.Result.Value.Executor), m.Result.Value.Outcome, text.Printable(m.Result.Value.Summary))
+			s.printLine("%s ended, %s: %s", text.Printable(m.Result.Value.Executor), m.Result.Value.Outcome, text.Printable(m.Result.Value.Summary))
 		}
 	}
 }
@@ -127,13 +127,13 @@ func (s *screen) caption(c nova.Caption) {
 			return // nothing was said
 		}
 		s.turn = turn
-		_, _ = fmt.Fprintf(s.w, "%s%s: ", speaker(c.Role), s.elsewhere(c.ConversationID))
+		_, _ = fmt.Fprintf(s.w, "%s%s: ", speaker(c.Role), s.inConversation(c.ConversationID))
 	}
 	whole := c.Text
 	if c.FullText != "" {
 		whole = c.FullText
 	}
-	more := unsaid(s.said, whole)
+	more := newPart(s.said, whole)
 	s.said += more
 	_, _ = io.WriteString(s.w, text.Printable(more))
 	if c.Final {
@@ -148,8 +148,8 @@ func speaker(r nova.Role) string {
 	return "host"
 }
 
-// elsewhere says which conversation it is, unless it is the selected one.
-func (s *screen) elsewhere(conversationID string) string {
+// inConversation says which conversation it is, unless it is the selected one.
+func (s *screen) inConversation(conversationID string) string {
 	last := s.state.snapshot()
 	c, ok := findConversation(last, conversationID)
 	if !ok || conversationID == last.Conversations.SelectedID {
@@ -158,10 +158,10 @@ func (s *screen) elsewhere(conversationID string) string {
 	return fmt.Sprintf(" in %q", text.Printable(c.Title))
 }
 
-// unsaid is what comes in whole after what has been said. Long captions carry
+// newPart is what comes in whole after what has been said. Long captions carry
 // their last part alone, and a recogniser may change its mind: then everything
 // is said again, after a gap.
-func unsaid(said, whole string) string {
+func newPart(said, whole string) string {
 	if more, ok := strings.CutPrefix(whole, strings.TrimRight(said, " ")); ok {
 		return strings.TrimPrefix(more, said[len(strings.TrimRight(said, " ")):])
 	}
@@ -242,6 +242,6 @@ func commandDetails(d nova.CommandDetail) []string {
 	return lines
 }
 
-func (s *screen) removed(c novaclient.Card) {
-	s.say("[%s] is settled or withdrawn", text.Printable(c.ID))
+func (s *screen) cardRemoved(c novaclient.Card) {
+	s.printLine("[%s] is settled or withdrawn", text.Printable(c.ID))
 }

@@ -18,26 +18,26 @@ const shownMessages = 10
 func (s *screen) snapshot(now, before workbench.MobileSnapshot) {
 	here, _ := findConversation(now, now.Conversations.SelectedID)
 	if !isSnapshot(before) {
-		s.say("%s, %d unread. What you type goes to %s", cli.Counted(len(now.Conversations.Items), "conversation", "conversations"), now.Conversations.Unread, named(here))
+		s.printLine("%s, %d unread. What you type goes to %s", cli.Counted(len(now.Conversations.Items), "conversation", "conversations"), now.Conversations.Unread, quotedTitle(here))
 		return
 	}
 	for _, c := range now.Conversations.Items {
 		old, known := findConversation(before, c.ID)
 		number := s.state.conversations.number(c.ID)
 		if !known {
-			s.say("new %s: %s, /open %d", c.Kind, named(c), number)
+			s.printLine("new %s: %s, /open %d", c.Kind, quotedTitle(c), number)
 		}
 		if c.Unread != old.Unread {
-			s.say("%d unread in %s, /open %d", c.Unread, named(c), number)
+			s.printLine("%d unread in %s, /open %d", c.Unread, quotedTitle(c), number)
 		}
 	}
 	if now.Conversations.SelectedID != before.Conversations.SelectedID {
-		s.say("what you type goes to %s now", named(here))
+		s.printLine("what you type goes to %s now", quotedTitle(here))
 	}
 }
 
-// named is a title between quotation marks, safe to show.
-func named(c workbench.ConversationRow) string { return `"` + text.Printable(c.Title) + `"` }
+// quotedTitle is a title between quotation marks, safe to show.
+func quotedTitle(c workbench.ConversationRow) string { return `"` + text.Printable(c.Title) + `"` }
 
 func (s *screen) list() {
 	last := s.state.snapshot()
@@ -53,26 +53,26 @@ func (s *screen) list() {
 		}
 		lines = append(lines, line)
 	}
-	s.page(lines)
+	s.printBlock(lines)
 }
 
 func (s *screen) open() {
 	last := s.state.snapshot()
 	here, _ := findConversation(last, last.Conversations.SelectedID)
-	lines := []string{fmt.Sprintf("%s %s:", here.Kind, named(here))}
+	lines := []string{fmt.Sprintf("%s %s:", here.Kind, quotedTitle(here))}
 	messages := last.Conversations.Messages
 	if len(messages) == 0 {
 		lines = append(lines, "    nothing has been said here")
 	}
 	for _, m := range messages[max(0, len(messages)-shownMessages):] {
-		lines = append(lines, written(m))
+		lines = append(lines, messageText(m))
 	}
-	s.page(lines)
+	s.printBlock(lines)
 }
 
-// written is a stored message. Its own lines are indented, so that none looks
+// messageText is a stored message. Its own lines are indented, so that none looks
 // like one of the phone's.
-func written(m workbench.MessageRow) string {
+func messageText(m workbench.MessageRow) string {
 	who, note := "host", ""
 	if m.Role == conversations.User {
 		who = "you"
@@ -107,7 +107,7 @@ func (s *screen) todos() {
 	if lines == nil {
 		lines = []string{"there is nothing to do"}
 	}
-	s.page(lines)
+	s.printBlock(lines)
 }
 
 func (s *screen) help() {
@@ -115,10 +115,10 @@ func (s *screen) help() {
 	for _, c := range commands() {
 		lines = append(lines, fmt.Sprintf("  %-15s  %s", strings.TrimSpace(c.word+" "+c.params), c.about))
 	}
-	s.page(append(lines, fmt.Sprintf("  %-15s  %s", "/quit", "end")))
+	s.printBlock(append(lines, fmt.Sprintf("  %-15s  %s", "/quit", "end")))
 }
 
-// page prints lines together.
-func (s *screen) page(lines []string) {
-	s.say("%s", strings.Join(lines, "\n"))
+// printBlock prints lines together.
+func (s *screen) printBlock(lines []string) {
+	s.printLine("%s", strings.Join(lines, "\n"))
 }

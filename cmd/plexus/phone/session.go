@@ -24,7 +24,7 @@ type view interface {
 	// input tells of what the host takes; boxed: an app would show its text box.
 	input(takes nova.DesktopCapabilities, boxed bool)
 	card(novaclient.Card)
-	removed(novaclient.Card)
+	cardRemoved(novaclient.Card)
 	// snapshot tells what is new; before is zero the first time.
 	snapshot(now, before workbench.MobileSnapshot)
 	// list, open and todos show a part of the last snapshot.
@@ -32,12 +32,12 @@ type view interface {
 	open()
 	todos()
 	help()
-	// texted tells what became of a text: err is nil, *novaclient.TextRefused,
+	// textResult tells what became of a text: err is nil, *novaclient.TextRefused,
 	// *novaclient.End or why it was not sent.
-	texted(nova.InputText, error)
-	dictated(text string, err error)
-	// done ends what was typed in a line.
-	done(line string, err error)
+	textResult(nova.InputText, error)
+	dictationResult(text string, err error)
+	// lineDone ends what was typed in a line.
+	lineDone(line string, err error)
 }
 
 // session is a connected phone: a client, what it shows and what is typed.
@@ -77,7 +77,7 @@ func newSession(w io.Writer, o novaclient.Options, f Options) *session {
 		p.view = &screen{w: w, server: o.Server.Authority(), state: p.state}
 	}
 	o.Events = novaclient.Events{
-		Status: p.status, Message: p.message, Snapshot: p.snapshot, Card: p.view.card, Removed: p.view.removed,
+		Status: p.status, Message: p.message, Snapshot: p.snapshot, Card: p.view.card, Removed: p.view.cardRemoved,
 	}
 	p.client = novaclient.New(o)
 	return p
@@ -95,20 +95,20 @@ func (p *session) message(m nova.Message) {
 	if takes, ok := m.(nova.DesktopCapabilities); ok {
 		conn, err := p.client.Conn()
 		p.view.input(takes, err == nil && conn.ShowsText())
-		p.isAnother(takes.InputInstanceID)
+		p.checkInstance(takes.InputInstanceID)
 		p.open()
 	}
 }
 
-// isAnother tells that a text whose outcome is missing went to a host that is
+// checkInstance tells that a text whose outcome is missing went to a host that is
 // gone: nobody can say any more whether it was taken.
-func (p *session) isAnother(inputInstanceID string) {
+func (p *session) checkInstance(inputInstanceID string) {
 	p.mu.Lock()
 	last, gone := p.last, p.lost && p.last.InputInstanceID != inputInstanceID
 	p.lost = p.lost && !gone
 	p.mu.Unlock()
 	if gone {
-		p.view.texted(last, &novaclient.TextRefused{Reason: nova.OutcomeUnknown})
+		p.view.textResult(last, &novaclient.TextRefused{Reason: nova.OutcomeUnknown})
 	}
 }
 
@@ -152,7 +152,7 @@ func (p *session) serve(ctx context.Context, typed <-chan string, over <-chan st
 		defer close(served)
 		for line := range waiting {
 			if ctx.Err() == nil { // quitting drops the lines that have not begun
-				p.try(ctx, line)
+				p.runLine(ctx, line)
 			}
 		}
 		p.awaitAnswer(ctx)
@@ -176,7 +176,7 @@ func (p *session) serve(ctx context.Context, typed <-chan string, over <-chan st
 					finish()
 				}
 			default:
-				p.act(ctx, line, waiting)
+				p.dispatch(ctx, line, waiting)
 			}
 		}
 	}
@@ -203,33 +203,33 @@ func readLines(ctx context.Context, input *bufio.Reader, typed chan<- string) {
 // errBacklog: earlier lines are not done yet.
 var errBacklog = errors.New("too many lines wait for the host")
 
-// act does what a line says. Lines wait for each other, but an answer to a card
+// dispatch does what a line says. Lines wait for each other, but an answer to a card
 // for none: what is done may be what the question is about.
-func (p *session) act(ctx context.Context, line string, waiting chan<- string) {
+func (p *session) dispatch(ctx context.Context, line string, waiting chan<- string) {
 	if c, _, ok := findCommand(line); ok && c.atOnce {
-		p.work.Go(func() { p.try(ctx, line) })
+		p.work.Go(func() { p.runLine(ctx, line) })
 		return
 	}
 	select {
 	case waiting <- line:
 	default:
-		p.view.done(line, errBacklog)
+		p.view.lineDone(line, errBacklog)
 	}
 }
 
-// try does a line with the connection there is. It tells what became of it,
+// runLine does a line with the connection there is. It tells what became of it,
 // unless it was given up because the phone quits.
-func (p *session) try(ctx context.Context, line string) {
+func (p *session) runLine(ctx context.Context, line string) {
 	conn, err := p.client.Conn()
 	if err == nil {
-		err = p.perform(ctx, conn, line)
+		err = p.execute(ctx, conn, line)
 	}
 	if err == nil || !errors.Is(err, ctx.Err()) {
-		p.view.done(line, err)
+		p.view.lineDone(line, err)
 	}
 }
 
-func (p *session) perform(ctx context.Context, conn *novaclient.Conn, line string) error {
+func (p *session) execute(ctx context.Context, conn *novaclient.Conn, line string) error {
 	c, rest, ok := findCommand(line)
 	switch {
 	case ok:
@@ -237,11 +237,11 @@ func (p *session) perform(ctx context.Context, conn *novaclient.Conn, line strin
 	case strings.HasPrefix(line, "/"):
 		return errNoCommand
 	}
-	return p.say(ctx, conn, line)
+	return p.sendText(ctx, conn, line)
 }
 
-// say sends a text to the selected conversation.
-func (p *session) say(ctx context.Context, conn *novaclient.Conn, words string) error {
+// sendText sends a text to the selected conversation.
+func (p *session) sendText(ctx context.Context, conn *novaclient.Conn, words string) error {
 	id, err := p.selected(ctx, conn)
 	if err != nil {
 		return err
@@ -271,15 +271,15 @@ var (
 // submit sends a text and waits for its outcome. A text is told of in any case:
 // when the phone quits before its outcome came, it is lost.
 func (p *session) submit(ctx context.Context, conn *novaclient.Conn, text nova.InputText) error {
-	p.keep(text, true)
+	p.remember(text, true)
 	err := conn.SubmitText(ctx, text)
 	if err != nil && errors.Is(err, ctx.Err()) {
 		err = &novaclient.End{Err: novaclient.ErrClosed} // this phone is about to close it
 	}
 	var end *novaclient.End
 	lost := errors.As(err, &end)
-	p.keep(text, lost)
-	p.view.texted(text, err)
+	p.remember(text, lost)
+	p.view.textResult(text, err)
 	var refused *novaclient.TextRefused
 	switch {
 	case lost:
@@ -290,7 +290,7 @@ func (p *session) submit(ctx context.Context, conn *novaclient.Conn, text nova.I
 	return err
 }
 
-func (p *session) keep(text nova.InputText, lost bool) {
+func (p *session) remember(text nova.InputText, lost bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last, p.lost = text, lost

@@ -64,8 +64,8 @@ func (m *LocalModel) Current() (found []localmodel.Found, used int) {
 	})
 }
 
-// Known reports whether there is a model to ask, after a look when none is known.
-func (m *LocalModel) Known() bool {
+// Available reports whether there is a model to ask, after a look when none is known.
+func (m *LocalModel) Available() bool {
 	if name, _ := m.InUse(); name != "" {
 		return true
 	}
@@ -75,9 +75,9 @@ func (m *LocalModel) Known() bool {
 	return slices.ContainsFunc(m.Found(), func(f localmodel.Found) bool { return f.Ours })
 }
 
-// Adopt takes the model that the owner has taken before. One that can no longer
+// LoadChoice takes the model that the owner has taken before. One that can no longer
 // be used is left out.
-func (m *LocalModel) Adopt(ctx context.Context, settings ports.Settings) error {
+func (m *LocalModel) LoadChoice(ctx context.Context, settings ports.Settings) error {
 	stored, err := settings.Settings(ctx)
 	if err != nil {
 		return fmt.Errorf("load settings: %w", err)

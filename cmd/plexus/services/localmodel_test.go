@@ -80,7 +80,7 @@ func TestLocalModel_TheOwnersChoiceCounts(t *testing.T) {
 	if err := settings.PutSetting(t.Context(), keyModel, url+"\nstrange"); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Adopt(t.Context(), settings); err != nil {
+	if err := m.LoadChoice(t.Context(), settings); err != nil {
 		t.Fatal(err)
 	}
 	if got := says(t, m); got != "strange" {
@@ -98,7 +98,7 @@ func TestLocalModel_ABadChoiceChangesNothing(t *testing.T) {
 		if err := settings.PutSetting(t.Context(), keyModel, stored); err != nil {
 			t.Fatal(err)
 		}
-		_ = m.Adopt(t.Context(), settings) // logged by the caller
+		_ = m.LoadChoice(t.Context(), settings) // logged by the caller
 		if got := says(t, m); got != "ours" {
 			t.Errorf("%q: %q answers", stored, got)
 		}
@@ -131,7 +131,7 @@ func TestLocalModel_IsKnown(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := m.Known(); got != c.want {
+		if got := m.Available(); got != c.want {
 			t.Errorf("%s: %v; want %v", name, got, c.want)
 		}
 		m.Close()
