@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"context"
 	"encoding/json"
 
 	"plexus/domain/workbench"
@@ -52,26 +53,27 @@ func (h *Hub) Stored(method string, r Result) (Result, bool) {
 }
 
 // Parts are the members of a snapshot in their order, with some values given.
-func (h *Hub) Parts(desktop bool, given map[string]Value) ([]Part, error) {
-	var parts []Part
-	for _, a := range h.areas {
-		for _, m := range a.Members {
-			section := m.Phone
-			if desktop {
-				section = m.Desktop
-			}
-			if section == nil {
-				continue
-			}
-			value, ok := given[m.Name]
-			if !ok {
-				var err error
-				if value, err = section(ports.PersonalView(nil), nil); err != nil {
-					return nil, err
+func (h *Hub) Parts(desktop bool, given map[string]Value) (parts []Part, err error) {
+	err = h.Store.View(context.Background(), func(tx ports.PersonalView) error {
+		for _, a := range h.areas {
+			for _, m := range a.Members {
+				section := m.Phone
+				if desktop {
+					section = m.Desktop
 				}
+				if section == nil {
+					continue
+				}
+				value, ok := given[m.Name]
+				if !ok {
+					if value, err = section(tx, nil); err != nil {
+						return err
+					}
+				}
+				parts = append(parts, Part{m.Name, value})
 			}
-			parts = append(parts, Part{m.Name, value})
 		}
-	}
-	return parts, nil
+		return nil
+	})
+	return parts, err
 }
