@@ -136,19 +136,26 @@ func places(servers ...*localServer) []Candidate {
 	return c
 }
 
-func freePort(t *testing.T) int {
+// refusingPort is a port at which nobody listens. It is that of a client's end, so
+// that no other program can get it while the test runs.
+func refusingPort(t *testing.T) int {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
+	t.Cleanup(func() { _ = listener.Close() })
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn.LocalAddr().(*net.TCPAddr).Port
 }
 
 func TestD12_UsesTheFirstOfOurs(t *testing.T) {
 	first, second := startServer(t, "nomic-embed-text", "llama3.2:latest", "other"), startServer(t, "second")
-	nobody := Candidate{Server: "nobody", Port: freePort(t)}
+	nobody := Candidate{Server: "nobody", Port: refusingPort(t)}
 	a := newAuto(t, AutoConfig{Candidates: append([]Candidate{nobody}, places(first, second)...)})
 	checkAnswer(t, a, "Hello", complete)
 	want := []Found{

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -158,12 +157,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener.Close()
-	g := newGenerator(t, Config{BaseURL: "http://" + listener.Addr().String() + "/v1", Model: "m"})
+	g := newGenerator(t, Config{BaseURL: fmt.Sprintf("http://127.0.0.1:%d/v1", refusingPort(t)), Model: "m"})
 	if err := checkAnswer(t, g, "", unavailable); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("%v does not hold its cause", err)
 	}

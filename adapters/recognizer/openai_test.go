@@ -300,8 +300,14 @@ func TestOpenAI_Check(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = listener.Close() // nobody listens there now
-	away := newOpenAI(t, Config{BaseURL: "http://" + listener.Addr().String(), Model: "m"})
+	defer listener.Close()
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	// Nobody listens at a client's end, and no other program can while it is open.
+	away := newOpenAI(t, Config{BaseURL: "http://" + conn.LocalAddr().String(), Model: "m"})
 	if err := away.Check(t.Context()); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("nobody there: %v", err)
 	}
