@@ -7,13 +7,13 @@ import "fmt"
 type Words struct {
 	Lang string // of the html element
 
-	Product, Skip, Navigation                                  string
-	Overview, Pair, Devices, Extensions, Refused, Sessions     string
-	SignOut, Back, Cancel, Copy, Copied, NeedsAttention        string
-	JustNow, MinuteAgo, MinutesAgo, HourAgo, HoursAgo          string
-	DayAgo, DaysAgo, Never, InFuture                           string
-	Seconds, Minutes, Hours, Days                              string
-	Lost, Broken, NotHere, NotHereLead, FixedBy, ServerProblem string
+	Product, Skip, Navigation                                    string
+	Overview, Pair, Devices, Extensions, Refused, Sessions       string
+	SignOut, Back, Cancel, Copy, Copied, NeedsAttention          string
+	JustNow, MinuteAgo, MinutesAgo, HourAgo, HoursAgo            string
+	DayAgo, DaysAgo, Never, InFuture                             string
+	Seconds, Minutes, Hours, Days                                string
+	Lost, Broken, NotFound, NotFoundLead, FixedBy, ServerProblem string
 
 	SignInTitle, SignInLead, SignInOpen, SignInOr, SignInCode, SignInCodeLead  string
 	SignInField, SignInButton, SignInLeft, SignInWorking, SignInNoScript       string
@@ -127,7 +127,7 @@ func (w *Words) layout() {
 	w.Seconds, w.Minutes, w.Hours, w.Days = "%d s", "%d min", "%d h %d min", "%d d %d h"
 	w.Lost = "Plexus does not answer. What you see may be out of date; this page will catch up by itself."
 	w.Broken = "Something went wrong. The log of Plexus says what."
-	w.NotHere, w.NotHereLead = "There is nothing here", "What you were looking for is gone, or never was at this address."
+	w.NotFound, w.NotFoundLead = "There is nothing here", "What you were looking for is gone, or never was at this address."
 	w.FixedBy = "Set by %s, so it is changed there."
 	w.ServerProblem = "That did not work"
 }

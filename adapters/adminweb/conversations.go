@@ -245,7 +245,7 @@ func (p conversationPages) confirm(r *http.Request, l web.Layout) (response, err
 	v := web.Confirm{Title: fmt.Sprintf(l.T.ClearTitle, name), Lead: l.T.ClearLead, Button: l.T.ClearButton, Action: path + "/clear", Back: web.Place(path)}
 	if r.PathValue("verb") == "delete" {
 		if c.Permanent() {
-			return response{}, errNotHere
+			return response{}, errNotFound
 		}
 		v.Title, v.Lead, v.Button, v.Action = fmt.Sprintf(l.T.DeleteTitle, name), l.T.DeleteLead, l.T.DeleteButton, path+"/delete"
 	}

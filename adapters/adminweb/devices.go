@@ -72,13 +72,13 @@ func (p devicePages) confirmRevoke(r *http.Request, l web.Layout) (response, err
 			}))
 		}
 	}
-	return response{}, errNotHere
+	return response{}, errNotFound
 }
 
 func (p devicePages) revoke(r *http.Request) (response, error) {
 	id, err := pairing.ParseDeviceID(r.PathValue("id"))
 	if err != nil {
-		return response{}, errNotHere
+		return response{}, errNotFound
 	}
 	return redirect("devices?done=revoked"), p.phones.Revoke(r.Context(), id)
 }

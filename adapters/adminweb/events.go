@@ -12,20 +12,20 @@ import (
 
 // Desktop serves the page as a client of the personal host: *desktop.Server.
 type Desktop interface {
-	// Serve answers one request that has passed the defences. over waits until the
-	// session that it belongs to has ended; it returns false when ctx ends first.
-	Serve(w http.ResponseWriter, r *http.Request, over func(ctx context.Context) bool)
+	// Serve answers one request that has passed the defences. signedOut waits until
+	// the session that it belongs to has ended; it returns false when ctx ends first.
+	Serve(w http.ResponseWriter, r *http.Request, signedOut func(ctx context.Context) bool)
 	// Shutdown refuses new sockets, ends the others with 1001 and waits for them, or
 	// for ctx.
 	Shutdown(ctx context.Context) error
 }
 
 const (
-	// streamBeat is how often a stream says that it lives and looks whether its
+	// streamInterval is how often a stream says that it lives and looks whether its
 	// session does.
-	streamBeat = 15 * time.Second
-	// streamPause gathers changes that come together.
-	streamPause = 150 * time.Millisecond
+	streamInterval = 15 * time.Second
+	// streamDelay gathers changes that come together.
+	streamDelay = 150 * time.Millisecond
 )
 
 // events keep an open page up to date, as long as its session lasts.
@@ -73,12 +73,12 @@ func (e *events) stream(w http.ResponseWriter, r *http.Request) {
 // desktop hands an upgrade on, with a way to learn that its session has ended.
 func (e *events) desktop(w http.ResponseWriter, r *http.Request) {
 	prefix := prefixOf(r)
-	e.socket.Serve(w, r, func(ctx context.Context) bool { return e.sessionOver(r.WithContext(ctx), prefix) })
+	e.socket.Serve(w, r, func(ctx context.Context) bool { return e.signedOut(r.WithContext(ctx), prefix) })
 }
 
-// sessionOver waits until the session of r is gone. A session that cannot be looked up
+// signedOut waits until the session of r is gone. A session that cannot be looked up
 // counts as gone: the page connects again.
-func (e *events) sessionOver(r *http.Request, prefix string) bool {
+func (e *events) signedOut(r *http.Request, prefix string) bool {
 	for {
 		next := e.changes.Wait()
 		_, err := e.find(r, prefix)
@@ -111,13 +111,13 @@ func writeEvent(w io.Writer, control *http.ResponseController, event string) err
 
 // await waits for a change or the next beat; ok is false when the stream has to end.
 func (e *events) await(r *http.Request, next <-chan struct{}) (changed, ok bool) {
-	timer := time.NewTimer(streamBeat)
+	timer := time.NewTimer(streamInterval)
 	defer timer.Stop()
 	for {
 		select {
 		case <-next:
 			changed, next = true, nil // what follows within the pause is told with it
-			timer.Reset(streamPause)
+			timer.Reset(streamDelay)
 		case <-timer.C:
 			return changed, true
 		case <-r.Context().Done():

@@ -73,7 +73,7 @@ func TestAStreamTellsChangesAndLives(t *testing.T) {
 		if _, _, err := st.clients.CreateInvitation(t.Context(), "wss://box.example"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(streamPause - 1)
+		time.Sleep(streamDelay - 1)
 		if _, err := st.clients.CancelInvitation(t.Context(), pairing.InvitationID("0000000000000000")); err != nil {
 			t.Fatal(err)
 		}
@@ -81,12 +81,12 @@ func TestAStreamTellsChangesAndLives(t *testing.T) {
 		if got := w.take(); got != "" {
 			t.Errorf("told at once: %q", got)
 		}
-		time.Sleep(streamBeat / 2)
+		time.Sleep(streamInterval / 2)
 		synctest.Wait()
 		if got := w.take(); got != "data: changed" {
 			t.Errorf("after two changes at once: %q", got)
 		}
-		time.Sleep(streamBeat)
+		time.Sleep(streamInterval)
 		synctest.Wait()
 		if got := w.take(); got != ": here" {
 			t.Errorf("after a beat: %q", got)
@@ -94,7 +94,7 @@ func TestAStreamTellsChangesAndLives(t *testing.T) {
 		if _, err := st.personal.CreateChat(t.Context(), "Garden"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(streamPause)
+		time.Sleep(streamDelay)
 		synctest.Wait()
 		if got := w.take(); got != "data: changed" {
 			t.Errorf("after a change of the personal host: %q", got)
@@ -120,7 +120,7 @@ func TestAStreamEndsWithItsSession(t *testing.T) {
 			t.Fatal(code, at)
 		}
 		<-done
-		if took := time.Since(began); took != streamPause {
+		if took := time.Since(began); took != streamDelay {
 			t.Errorf("it lived on for %v", took)
 		}
 		synctest.Wait()

@@ -77,7 +77,7 @@ func (p extensionPages) decide(r *http.Request) (response, error) {
 func parseID(r *http.Request) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
-		return 0, errNotHere
+		return 0, errNotFound
 	}
 	return id, nil
 }

@@ -44,7 +44,7 @@ func listOf(r *http.Request) (web.List, workbench.ItemKind, error) {
 	list := web.List(r.PathValue("list"))
 	kind, ok := kinds[list]
 	if !ok {
-		return "", "", errNotHere
+		return "", "", errNotFound
 	}
 	return list, kind, nil
 }
@@ -65,7 +65,7 @@ func (p listPages) view(r *http.Request, l web.Layout) (response, error) {
 func (p listPages) viewWith(r *http.Request, l web.Layout, v web.Lists) (response, error) {
 	kind, ok := kinds[v.List]
 	if !ok {
-		return response{}, errNotHere
+		return response{}, errNotFound
 	}
 	items, _, err := p.lists.Lists(r.Context())
 	if err != nil {
@@ -153,7 +153,7 @@ func (p listPages) setStatus(r *http.Request) (response, error) {
 	status := r.PostForm.Get("status")
 	done, known := statusNotices[kind][status]
 	if !known {
-		return response{}, errNotHere
+		return response{}, errNotFound
 	}
 	err = p.mutate(r, life.UpdateItem{Kind: kind, ID: r.PathValue("id"), Expected: formVersion(r), Status: status})
 	return p.redirect(list, done, "", err)
@@ -162,7 +162,7 @@ func (p listPages) setStatus(r *http.Request) (response, error) {
 func (p listPages) convertIdea(r *http.Request) (response, error) {
 	target := workbench.ItemKind(r.PostForm.Get("target"))
 	if target != workbench.Todo && target != workbench.Goal {
-		return response{}, errNotHere
+		return response{}, errNotFound
 	}
 	err := p.mutate(r, life.ConvertIdea{ID: r.PathValue("id"), Target: target, Expected: formVersion(r)})
 	return p.redirect(web.Ideas, "made-"+string(target), "", err)
@@ -185,7 +185,7 @@ func (p listPages) itemWith(r *http.Request, l web.Layout, refusal error) (respo
 	}
 	at := slices.IndexFunc(items, func(i life.Item) bool { return i.Kind == kind && i.ID == r.PathValue("id") })
 	if at < 0 {
-		return response{}, errNotHere
+		return response{}, errNotFound
 	}
 	i := items[at]
 	v := web.Edit{List: list, Name: text.Printable(i.Title), Fault: refusalText(l.T, refusal), Goal: i.GoalID, Item: web.Item{

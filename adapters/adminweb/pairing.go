@@ -100,7 +100,7 @@ func (p pairingPages) invite(r *http.Request) (response, error) {
 func (p pairingPages) invitation(r *http.Request, l web.Layout) (response, error) {
 	id := pairing.InvitationID(r.PathValue("id"))
 	if !secret.LowerHex(string(id), invitationDigits) {
-		return response{}, errNotHere
+		return response{}, errNotFound
 	}
 	v := web.Invitation{ID: string(id), Address: publicAddress(p.phones, p.status.PhonePath(r.Context())), Paused: p.phones.NoPhone()}
 	if open, ok := p.phones.OpenInvitation(); ok && open.ID() == id {
@@ -179,7 +179,7 @@ func redeemCause(err error) web.RedeemCause {
 func (p pairingPages) cancelInvitation(r *http.Request) (response, error) {
 	id := r.PathValue("id")
 	if !secret.LowerHex(id, invitationDigits) {
-		return response{}, errNotHere
+		return response{}, errNotFound
 	}
 	if _, err := p.phones.CancelInvitation(r.Context(), pairing.InvitationID(id)); err != nil {
 		return response{}, err

@@ -127,7 +127,7 @@ func TestARefusedPhoneIsToldToTheOpenPage(t *testing.T) {
 		synctest.Wait()
 		w.take()
 		st.attempt(t.Context(), pairing.NewCode([16]byte{1}), "phone")
-		time.Sleep(streamPause)
+		time.Sleep(streamDelay)
 		synctest.Wait()
 		if got := w.take(); got != "data: changed" {
 			t.Errorf("the stream says %q", got)

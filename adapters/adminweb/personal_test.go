@@ -287,7 +287,7 @@ func TestASocketLastsAsLongAsItsSession(t *testing.T) {
 			t.Fatal(err)
 		}
 		other.must("conversations", nil)
-		time.Sleep(3 * streamBeat)
+		time.Sleep(3 * streamInterval)
 		synctest.Wait()
 		if len(ended) > 0 {
 			t.Fatal("the socket of a session that lives was ended")

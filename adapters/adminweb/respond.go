@@ -41,8 +41,8 @@ func redirect(path string) response { return response{redirect: path} }
 // correct shows a form again, with status 422.
 func correct(place web.Place, form view) response { return response{form: form, place: place} }
 
-// errNotHere: no such page, or the thing it was about is gone.
-var errNotHere = errors.New("no such page")
+// errNotFound: no such page, or the thing it was about is gone.
+var errNotFound = errors.New("no such page")
 
 // responder turns what handlers answer into pages and redirects.
 type responder struct {
@@ -137,9 +137,9 @@ func (p *responder) render(w http.ResponseWriter, r *http.Request, status int, p
 func (p *responder) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, title, lead := http.StatusInternalServerError, p.words.ServerProblem, p.words.Broken
 	switch {
-	case errors.Is(err, errNotHere), errors.Is(err, ports.ErrExtensionUnknown), errors.Is(err, ports.ErrDeviceUnknown),
+	case errors.Is(err, errNotFound), errors.Is(err, ports.ErrExtensionUnknown), errors.Is(err, ports.ErrDeviceUnknown),
 		errors.Is(err, ports.ErrPageSessionUnknown), errors.Is(err, ports.ErrConversationUnknown):
-		status, title, lead = http.StatusNotFound, p.words.NotHere, p.words.NotHereLead
+		status, title, lead = http.StatusNotFound, p.words.NotFound, p.words.NotFoundLead
 	case errors.Is(err, ports.ErrDeviceLimit):
 		status, lead = http.StatusConflict, p.words.PhonesFull
 	case errors.Is(err, devices.ErrSettingFixed):

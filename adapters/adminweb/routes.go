@@ -35,7 +35,7 @@ func (s *Server) routes(defences ...func(http.Handler) http.Handler) (http.Handl
 	r.MethodNotAllowed(methodNotAllowed(r))
 
 	r.Get("/", sessions.signInPage)
-	r.Post("/signin", sessions.enter)
+	r.Post("/signin", sessions.signIn)
 	r.Get("/signin", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusSeeOther) })
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok") })
 	r.Get(web.StaticPrefix+"*", static.ServeHTTP)
@@ -72,7 +72,7 @@ func (s *Server) routes(defences ...func(http.Handler) http.Handler) (http.Handl
 
 		get("/sessions", web.SessionsPlace, sessions.list)
 		post("/sessions/{id}/end", sessions.end)
-		r.Post("/signout", sessions.leave)
+		r.Post("/signout", sessions.signOut)
 
 		if s.Personal != nil {
 			conversations := conversationPages{s.Personal}
@@ -102,7 +102,7 @@ func (s *Server) routes(defences ...func(http.Handler) http.Handler) (http.Handl
 			r.Get("/desktop", events.desktop)
 		}
 		r.Get("/events", events.stream)
-		r.Get("/*", func(w http.ResponseWriter, r *http.Request) { respond.fail(w, r, errNotHere) })
+		r.Get("/*", func(w http.ResponseWriter, r *http.Request) { respond.fail(w, r, errNotFound) })
 	})
 	return r, nil
 }

@@ -48,7 +48,7 @@ func prefixOf(r *http.Request) string {
 type sessions struct {
 	*responder
 	store  ports.PageSessions
-	signIn *signin.Issuer
+	issuer *signin.Issuer
 	random io.Reader // of cookies and prefixes
 }
 
@@ -72,8 +72,8 @@ func (s *sessions) signInPage(w http.ResponseWriter, r *http.Request) {
 	s.render(w, r, http.StatusOK, web.SignInPage(web.SignIn{T: s.words, Left: r.URL.Query().Has("left")}))
 }
 
-// enter exchanges a link's secret or a code for a session.
-func (s *sessions) enter(w http.ResponseWriter, r *http.Request) {
+// signIn exchanges a link's secret or a code for a session.
+func (s *sessions) signIn(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil { // else it would count as a wrong code
 		writeText(w, http.StatusBadRequest, "bad form\n")
 		return
@@ -82,10 +82,10 @@ func (s *sessions) enter(w http.ResponseWriter, r *http.Request) {
 	problem := ""
 	switch {
 	case !link.Empty():
-		if !s.signIn.RedeemLink(link) {
+		if !s.issuer.RedeemLink(link) {
 			problem = s.words.SignInBadLink
 		}
-	case !s.signIn.RedeemCode(code):
+	case !s.issuer.RedeemCode(code):
 		problem = s.words.SignInBadCode
 	}
 	if problem != "" {
@@ -137,8 +137,8 @@ func sessionCookie(prefix, value string, life time.Duration) *http.Cookie {
 	}
 }
 
-// leave ends the session of this browser.
-func (s *sessions) leave(w http.ResponseWriter, r *http.Request) {
+// signOut ends the session of this browser.
+func (s *sessions) signOut(w http.ResponseWriter, r *http.Request) {
 	err := s.store.RevokePageSession(r.Context(), sessionOf(r).ID)
 	if err != nil && !errors.Is(err, ports.ErrPageSessionUnknown) {
 		s.fail(w, r, fmt.Errorf("sign out: %w", err))

@@ -182,5 +182,5 @@ func (b *book) rest() {
 	}}))
 	l = b.layout("")
 	l.Here = "nowhere"
-	b.add("fault", web.FaultPage(l, l.T.NotHere, l.T.NotHereLead))
+	b.add("fault", web.FaultPage(l, l.T.NotFound, l.T.NotFoundLead))
 }
