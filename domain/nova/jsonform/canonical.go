@@ -40,7 +40,7 @@ func (d *document) safe(i int32) bool {
 func (d *document) appendCanonical(dst []byte, i int32) []byte {
 	switch n := &d.nodes[i]; n.kind {
 	case 0:
-		return AppendNumber(dst, n.number)
+		return appendNumber(dst, n.number)
 	case '"':
 		s, _ := d.str(i)
 		return jsonscan.AppendString(dst, s)
@@ -72,17 +72,14 @@ func (d *document) appendCanonical(dst []byte, i int32) []byte {
 	return append(dst, d.written(i)...)
 }
 
-// smallest is where plain decimals would begin to grow long.
-const smallest = 1e-6
-
-// AppendNumber appends f with the fewest digits that give f back. The spelling
+// appendNumber appends f with the fewest digits that give f back. The spelling
 // depends on the value alone: 12, 12.0 and 1.2e1 come out the same, and so do 0
 // and -0.
-func AppendNumber(dst []byte, f float64) []byte {
+func appendNumber(dst []byte, f float64) []byte {
 	if f == 0 {
 		return append(dst, '0')
 	}
-	if math.Abs(f) < smallest {
+	if math.Abs(f) < 1e-6 { // where plain decimals would begin to grow long
 		return strconv.AppendFloat(dst, f, 'e', -1, 64)
 	}
 	return strconv.AppendFloat(dst, f, 'f', -1, 64)

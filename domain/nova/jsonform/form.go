@@ -39,8 +39,9 @@ type Form struct {
 	err    error
 }
 
-// Read starts to read text, one JSON object. Strings that are read are parts of
-// one copy of text: whoever keeps a short one for long clones it.
+// Read starts to read text, one JSON object of less than 2 GiB. Strings that are
+// read are parts of one copy of text: whoever keeps a short one for long clones
+// it.
 func Read(text []byte) *Form {
 	var root struct {
 		Form
@@ -272,7 +273,7 @@ func (f *Form) OptionalNumber(name string, need Need, v *Optional[float64], low,
 	}
 	f.Want(name, isNumber(v.Value) && low <= v.Value && v.Value <= high)
 	if f.out != nil {
-		f.out = AppendNumber(f.out, v.Value)
+		f.out = appendNumber(f.out, v.Value)
 	}
 }
 
@@ -310,16 +311,8 @@ func (f *Form) Token(name string) (token string, ok bool) {
 // Integer reads a token that is written as an integer from 0 to MaxSafe and in
 // no other way: not 1.0, 1e0 or -0.
 func Integer(token string) (uint64, bool) {
-	if len(token) == 0 || len(token) > 1 && token[0] == '0' {
-		return 0, false
-	}
-	for _, c := range []byte(token) {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-	}
-	n, err := strconv.ParseUint(token, 10, 64)
-	return n, err == nil && n <= MaxSafe
+	n, err := strconv.ParseUint(token, 10, 64) // which takes nothing but digits
+	return n, err == nil && n <= MaxSafe && (len(token) == 1 || token[0] != '0')
 }
 
 // Value is any value that may be absent, kept as it is written.
