@@ -75,29 +75,26 @@ func Restore(ctx context.Context, backup, path string, opts RestoreOptions) (don
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, removeDatabase(fresh))
+			done, err = RestoreResult{}, fmt.Errorf("restore: %w", errors.Join(err, removeDatabase(fresh)))
 		}
 	}()
 	if err := copyFile(backup, fresh); err != nil {
-		return RestoreResult{}, fmt.Errorf("restore: copy backup: %w", err)
+		return done, fmt.Errorf("copy backup: %w", err)
 	}
 	known, err := readReplaced(ctx, path)
 	if err != nil {
-		return RestoreResult{}, fmt.Errorf("restore: %w", err)
+		return done, err
 	}
 	if err := prepareRestored(ctx, fresh, known, opts, &done); err != nil {
-		return RestoreResult{}, fmt.Errorf("restore: %w", err)
+		return done, err
 	}
 	if done.Kept, err = setAside(ctx, path, "replaced", opts.Now()); err != nil {
-		return RestoreResult{}, fmt.Errorf("restore: keep the old database: %w", err)
+		return done, fmt.Errorf("keep the old database: %w", err)
 	}
 	if err := os.Rename(fresh, path); err != nil {
-		return RestoreResult{}, fmt.Errorf("restore: %w", err)
+		return done, err
 	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
-		return RestoreResult{}, fmt.Errorf("restore: %w", err)
-	}
-	return done, nil
+	return done, syncDir(filepath.Dir(path))
 }
 
 // prepareRestored opens the copy as a host would, and makes it this host's.

@@ -9,7 +9,6 @@ import (
 	"plexus/domain/answers"
 	"plexus/domain/framing"
 	"plexus/domain/pages"
-	"plexus/domain/text"
 	"plexus/domain/usecases/recovery"
 	"plexus/ports"
 )
@@ -122,49 +121,6 @@ func (a *pendingAnswer) answer(ctx context.Context) (final string, err error) {
 	return a.extract(ctx, answers.ModelFailed)
 }
 
-// Generate streams the model's text, when its turn has come among all that want
-// one. Its contract is that of ports.Generator; in addition it gives
-// ports.ErrNoModel where answers are switched off, and an error of its own for a
-// model that panics. A failure of the model is logged and counts in Health.
-func (s *Service) Generate(ctx context.Context, prompt ports.Prompt, emit func(text string) error) error {
-	if s.deps.Model == nil || s.opts.NoAnswers {
-		return ports.ErrNoModel
-	}
-	if err := s.generations.Acquire(ctx); err != nil {
-		return err
-	}
-	defer s.generations.Release()
-	var refused error // the error of emit
-	emitted := false
-	err := recovery.Call("model", func() error {
-		return s.deps.Model.Generate(ctx, prompt, func(piece string) error {
-			if piece == "" {
-				return ctx.Err()
-			}
-			if refused == nil {
-				refused = emit(piece)
-			}
-			emitted = emitted || refused == nil
-			return refused
-		})
-	})
-	switch {
-	case refused != nil:
-		return refused
-	case err == nil && emitted:
-		return nil
-	case ctx.Err() != nil && !recovery.Is(err):
-		return ctx.Err()
-	case errors.Is(err, ports.ErrNoModel) && !emitted:
-		return err
-	case err == nil:
-		err = ports.ErrModelEmpty
-	}
-	s.updateHealth(func(hl *health) { hl.modelFailure.add(s.deps.Now(), err) })
-	s.logFailure("the model failed", err)
-	return err
-}
-
 // extract sends the extractive answer. Where a model has failed the final token
 // says so in any case; otherwise only when no sentence matches.
 func (a *pendingAnswer) extract(ctx context.Context, kind answers.NoticeKind) (final string, err error) {
@@ -254,66 +210,6 @@ func (a *pendingAnswer) index(ctx context.Context) error {
 		a.service.logFailure("a page was not indexed", err)
 	}
 	return ctx.Err()
-}
-
-// record is what is kept of a question's answer. A nil one keeps nothing.
-type record struct {
-	text     strings.Builder
-	full     bool // the text has been cut
-	complete bool // the final token went out and held no notice
-	end      func(context.Context, ports.Answered)
-}
-
-// beginRecord gives nil for what is not recorded: a question without words or
-// without a page that may be kept.
-func (s *Service) beginRecord(q framing.SearchQuery) *record {
-	address, ok := pages.CanonicalURL(q.Context.URL)
-	if s.deps.Recorder == nil || q.Query == "" || !ok {
-		return nil
-	}
-	q.Context.URL = address
-	r := &record{}
-	err := recovery.Call("recorder", func() error {
-		r.end = s.deps.Recorder.BeginAnswer(ports.AnsweredQuestion{Question: q.Query, Page: q.Context})
-		return nil
-	})
-	if err != nil {
-		s.logFailure("a question was not recorded", err)
-	}
-	if r.end == nil {
-		return nil
-	}
-	return r
-}
-
-func (r *record) add(piece string) {
-	if r == nil || r.full {
-		return
-	}
-	kept := text.Cut(piece, ports.MaxAnswered-r.text.Len())
-	r.full = kept != piece
-	r.text.WriteString(kept)
-}
-
-func (r *record) ended(whole bool) {
-	if r != nil {
-		r.complete = whole
-	}
-}
-
-// endRecord keeps the answer, also that of a question whose ctx has ended.
-func (a *pendingAnswer) endRecord(ctx context.Context) {
-	if a.record == nil {
-		return
-	}
-	answered := ports.Answered{Text: a.record.text.String(), Results: a.results, Complete: a.record.complete}
-	err := recovery.Call("recorder", func() error {
-		a.record.end(context.WithoutCancel(ctx), answered)
-		return nil
-	})
-	if err != nil {
-		a.service.logFailure("an answer was not recorded", err)
-	}
 }
 
 func (s *Service) logFailure(what string, err error) { s.deps.Log.Warn(what, "cause", err) }

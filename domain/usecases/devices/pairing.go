@@ -49,29 +49,32 @@ type Pairing struct {
 // an open one. A bad address is a *pairing.AddressError, a full list
 // ports.ErrDeviceLimit; then nothing has changed.
 func (p *Pairing) CreateInvitation(ctx context.Context, server string) (i pairing.Invitation, replaced bool, err error) {
+	defer func() {
+		if err != nil {
+			i, err = pairing.Invitation{}, fmt.Errorf("create invitation: %w", err)
+		}
+	}()
 	address, err := pairing.ParseServer(server)
 	if err != nil {
-		return i, false, fmt.Errorf("create invitation: %w", err)
+		return i, false, err
 	}
 	devices, err := p.deps.Devices.Devices(ctx)
 	if err != nil {
-		return i, false, fmt.Errorf("create invitation: %w", err)
+		return i, false, err
 	}
 	if len(devices) >= pairing.MaxDevices {
-		return i, false, fmt.Errorf("create invitation: %w", ports.ErrDeviceLimit)
+		return i, false, ports.ErrDeviceLimit
 	}
 	random, err := p.random()
 	if err != nil {
-		return i, false, fmt.Errorf("create invitation: %w", err)
+		return i, false, err
 	}
 	if err := p.addresses.accept(ctx, address); err != nil {
-		return i, false, fmt.Errorf("create invitation: %w", err)
+		return i, false, err
 	}
 	i = pairing.Invitation{Code: pairing.NewCode(random), Server: address, CreatedAt: p.deps.Now()}
-	if err := p.changeInvitations(ctx, func() { replaced = p.invitations.Create(i) }); err != nil {
-		return pairing.Invitation{}, false, fmt.Errorf("create invitation: %w", err)
-	}
-	return i, replaced, nil
+	err = p.changeInvitations(ctx, func() { replaced = p.invitations.Create(i) })
+	return i, replaced, err
 }
 
 // changeInvitations works on the invitations while no code is being redeemed.
