@@ -24,6 +24,7 @@ import (
 // of them is a workbench.Refusal.
 type Personal struct {
 	Conversations Conversations
+	Texts         Texts
 	Topics        Topics
 	Lists         Lists
 	// RecordingFixedBy names what sets Topics.Recording above the page, for where it
@@ -31,7 +32,7 @@ type Personal struct {
 	RecordingFixedBy string
 }
 
-// Conversations is what was said, and the way to add to it: personal.Owner. A
+// Conversations is what was said: *chats.Chats. A
 // conversation that is not there is ports.ErrConversationUnknown.
 type Conversations interface {
 	// Conversations gives a part of the list, the most recently updated first.
@@ -43,19 +44,23 @@ type Conversations interface {
 	SearchMessages(ctx context.Context, text string, limit int) ([]ports.FoundMessage, error)
 	Sizes(ctx context.Context) (ports.PersonalSizes, error)
 
-	// Input says whether anybody would answer.
-	Input() nova.Input
-	SubmitText(ctx context.Context, conversationID, text string) error
 	CreateChat(ctx context.Context, title string) (id string, err error)
 	Clear(ctx context.Context, id string) error
 	Delete(ctx context.Context, id string) error
+	DeleteTopics(ctx context.Context) (n int, err error)
 }
 
-// Topics is what was asked in the browser: personal.Owner.
+// Texts is the way to add to what was said: *turns.Turns.
+type Texts interface {
+	// Input says whether anybody would answer.
+	Input() nova.Input
+	SubmitText(ctx context.Context, conversationID, text string) error
+}
+
+// Topics says whether what is asked in the browser is kept: *topics.Topics.
 type Topics interface {
 	Recording() (on, fixed bool)
 	SetRecording(ctx context.Context, on bool) error
-	DeleteTopics(ctx context.Context) (n int, err error)
 }
 
 // Sizes of pages.
@@ -79,7 +84,7 @@ func (p conversationPages) list(r *http.Request, l web.Layout) (response, error)
 	if err != nil {
 		return response{}, err
 	}
-	v := web.Conversations{From: from, Size: listSize, Total: total, Topics: total > 2, Input: inputOf(host.Input())}
+	v := web.Conversations{From: from, Size: listSize, Total: total, Topics: total > 2, Input: inputOf(p.Texts.Input())}
 	for _, c := range list {
 		if !c.Permanent() {
 			v.Rest = append(v.Rest, conversationRow(c))
@@ -172,7 +177,7 @@ func (p conversationPages) viewWith(r *http.Request, l web.Layout, draft, fault 
 		return response{}, err
 	}
 	v := web.ConversationView{
-		Conversation: conversationRow(c), Past: before > 0, Quoted: about.Text != "", Input: inputOf(host.Input()), Draft: draft, Fault: fault,
+		Conversation: conversationRow(c), Past: before > 0, Quoted: about.Text != "", Input: inputOf(p.Texts.Input()), Draft: draft, Fault: fault,
 	}
 	if address := linkable(about.URL); address != "" {
 		v.Conversation.Address = address
@@ -211,7 +216,7 @@ func (p conversationPages) sendText(r *http.Request) (response, error) {
 	id, typed := r.PathValue("id"), formText(r, "text")
 	err := error(workbench.InvalidRequest)
 	if strings.TrimSpace(typed) != "" && jsonform.UnitCount(typed) <= nova.MaxInputUnits {
-		err = p.Conversations.SubmitText(r.Context(), id, typed)
+		err = p.Texts.SubmitText(r.Context(), id, typed)
 	}
 	if isRefusal(err) && !errors.Is(err, workbench.ConversationNotFound) {
 		return correct(web.ConversationsPlace, func(r *http.Request, l web.Layout) (response, error) {
@@ -269,7 +274,7 @@ func (p conversationPages) confirmDeleteTopics(_ *http.Request, l web.Layout) (r
 }
 
 func (p conversationPages) deleteTopics(r *http.Request) (response, error) {
-	_, err := p.Topics.DeleteTopics(r.Context())
+	_, err := p.Conversations.DeleteTopics(r.Context())
 	return redirect("conversations?done=topics-deleted"), err
 }
 

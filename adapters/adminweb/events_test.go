@@ -91,7 +91,7 @@ func TestAStreamTellsChangesAndLives(t *testing.T) {
 		if got := w.take(); got != ": here" {
 			t.Errorf("after a beat: %q", got)
 		}
-		if _, err := st.personal.CreateChat(t.Context(), "Garden"); err != nil {
+		if _, err := st.personal.Chats.CreateChat(t.Context(), "Garden"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(streamDelay)

@@ -77,7 +77,7 @@ func (o *owner) Recording() (on, fixed bool)                      { return true,
 func (o *owner) server() *Server {
 	return &Server{Config: Config{
 		Extensions: newFakeDoor(), Words: web.English(), Now: func() time.Time { return moment }, Log: slog.New(slog.DiscardHandler),
-		Personal: &Personal{Conversations: o, Topics: o, Lists: o, RecordingFixedBy: "a line of config.toml"},
+		Personal: &Personal{Conversations: o, Texts: o, Topics: o, Lists: o, RecordingFixedBy: "a line of config.toml"},
 	}, slots: make(chan struct{}, 1)}
 }
 

@@ -26,14 +26,14 @@ func (st *stage) startPersonal(log *slog.Logger) {
 	st.t.Helper()
 	st.model, st.desktop = &memory.ScriptedModel{Pieces: []string{"It opened ", "in 1932."}}, &fakeDesktop{}
 	store := memory.NewPersonal()
-	host, err := personal.New(st.t.Context(), personal.Deps{
+	var err error
+	st.personal, err = personal.New(st.t.Context(), personal.Deps{
 		Store: store, Archive: store, Settings: memory.NewSettings(), Model: st.model, Random: rand.Reader, Now: st.clock,
 		Within: context.WithTimeout, After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, Log: log,
 	}, personal.Options{InputInstanceID: "22222222-2222-4222-8222-222222222222", Record: true})
 	if err != nil {
 		st.t.Fatal(err)
 	}
-	st.personal = host.Owner()
 	st.t.Cleanup(st.personal.Stop)
 }
 
@@ -58,7 +58,7 @@ func (st *stage) answered(id string) {
 	st.t.Helper()
 	for patience := time.After(10 * time.Second); ; {
 		next := st.personal.Changed()
-		list, err := st.personal.Messages(st.t.Context(), id, 0, 1)
+		list, err := st.personal.Chats.Messages(st.t.Context(), id, 0, 1)
 		if err == nil && len(list) == 1 && list[0].Role == conversations.Assistant {
 			return
 		}
@@ -152,7 +152,7 @@ func TestRememberingIsASwitch(t *testing.T) {
 	wantText(t, b.get("conversations"), `aria-checked="true"`)
 	_, page := b.must("conversations/remember", url.Values{"on": {"false"}})
 	wantText(t, page, `aria-checked="false"`, "are not remembered any more")
-	if on, _ := st.personal.Recording(); on {
+	if on, _ := st.personal.Topics.Recording(); on {
 		t.Error("it is still on")
 	}
 	_, page = b.must("topics/delete", nil)
@@ -310,7 +310,7 @@ func TestRefusalsAreSentences(t *testing.T) {
 	st := newStage(t)
 	b := st.enter()
 	for range conversations.MaxChats - 1 {
-		if _, err := st.personal.CreateChat(t.Context(), "x"); err != nil {
+		if _, err := st.personal.Chats.CreateChat(t.Context(), "x"); err != nil {
 			if !errors.Is(err, workbench.ConversationLimit) {
 				t.Fatal(err)
 			}
@@ -326,7 +326,7 @@ func TestRefusalsAreSentences(t *testing.T) {
 	}
 	wantText(t, b.get("conversations"), "1–50 of", "Older")
 	wantText(t, b.get("conversations?from=50"), "51–100 of", "Newer")
-	if _, _, err := st.personal.Conversation(t.Context(), "nowhere"); !errors.Is(err, ports.ErrConversationUnknown) {
+	if _, _, err := st.personal.Chats.Conversation(t.Context(), "nowhere"); !errors.Is(err, ports.ErrConversationUnknown) {
 		t.Errorf("an unknown conversation: %v", err)
 	}
 }

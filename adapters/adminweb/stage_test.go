@@ -47,7 +47,7 @@ type stage struct {
 	sessions *memory.PageSessions
 	door     *fakeDoor
 	machine  *fakeMachine
-	personal personal.Owner
+	personal *personal.Host
 	model    *memory.ScriptedModel
 	desktop  *fakeDesktop
 	log      *logged
@@ -82,7 +82,8 @@ func newStage(t *testing.T, change ...func(*devices.Options)) *stage {
 		Changed: []func() <-chan struct{}{st.clients.Changed, st.personal.Changed},
 		API:     http.HandlerFunc(answerCommand), Master: secret.New(masterText).Hash(),
 		Personal: &Personal{
-			Conversations: st.personal, Topics: st.personal, Lists: st.personal, RecordingFixedBy: "conversations.record_browser in config.toml",
+			Conversations: st.personal.Chats, Texts: st.personal.Turns, Topics: st.personal.Topics, Lists: st.personal.Life,
+			RecordingFixedBy: "conversations.record_browser in config.toml",
 		},
 		Desktop: st.desktop,
 	})

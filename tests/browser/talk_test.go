@@ -35,7 +35,7 @@ func withPersonalHost(t *testing.T, model *memory.ScriptedModel) (*personal.Host
 	}
 	t.Cleanup(h.Stop)
 	return h, func(cfg *adminweb.Config) {
-		cfg.Personal = &adminweb.Personal{Conversations: h.Owner(), Topics: h.Owner(), Lists: h.Life}
+		cfg.Personal = &adminweb.Personal{Conversations: h.Chats, Texts: h.Turns, Topics: h.Topics, Lists: h.Life}
 		cfg.Changed = append(cfg.Changed, h.Changed)
 		cfg.Desktop = desktop.New(desktop.Config{Host: h, Log: log})
 	}

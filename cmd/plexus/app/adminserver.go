@@ -92,7 +92,8 @@ func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {
 		Words: web.English(), Now: time.Now, Random: rand.Reader, Log: p.log,
 		Changed: []func() <-chan struct{}{p.devices.Changed, p.browsers.Changed, health.Changed, p.personal.Changed},
 		Personal: &adminweb.Personal{
-			Conversations: p.personal.Owner(), Topics: p.personal.Owner(), Lists: p.personal.Life, RecordingFixedBy: p.opts.Config.Conversations.RecordFrom,
+			Conversations: p.personal.Chats, Texts: p.personal.Turns, Topics: p.personal.Topics, Lists: p.personal.Life,
+			RecordingFixedBy: p.opts.Config.Conversations.RecordFrom,
 		},
 		Desktop: desktop.New(desktop.Config{Host: p.personal, Log: p.log}),
 	}

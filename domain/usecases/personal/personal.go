@@ -77,10 +77,13 @@ type Host struct {
 	Life   *life.Life
 	Topics *topics.Topics
 	Turns  *turns.Turns
-
-	canHear bool
-	inputID string
 }
+
+// Input says what a client can hand in now (decision K10).
+func (h *Host) Input() nova.Input { return h.Turns.Input() }
+
+// InputInstance names this process's text input, which lives as long.
+func (h *Host) InputInstance() string { return h.Turns.InputInstance() }
 
 // New checks the wiring, builds the areas and opens what is stored: what was pending
 // is interrupted, and the two permanent conversations are there. ctx bounds the
@@ -135,13 +138,13 @@ func open(ctx context.Context, deps Deps, opts Options) (_ *Host, err error) {
 			h.Stop()
 		}
 	}()
-	host := &Host{Hub: h, canHear: deps.Transcriber != nil, inputID: opts.InputInstanceID}
+	host := &Host{Hub: h}
 	hasModel := func() bool { return deps.Model != nil && (deps.HasModel == nil || deps.HasModel()) }
 
 	queue := turns.NewQueue(h)
 	shown := presentation.New(h)
 	spoken := voice.New(h, deps.Voice, queue.Busy)
-	dictated := dictation.New(h, spoken, shown, deps.Transcriber, func() bool { return host.Input() == nova.TextAndDictation })
+	dictated := dictation.New(h, spoken, shown, deps.Transcriber, hasModel)
 	host.Topics, err = topics.New(ctx, h, deps.Settings, deps.Archive, spoken, queue.Drop, topics.Options{
 		Record: opts.Record, RecordFixed: opts.RecordFixed, MaxTopics: opts.MaxTopics, MaxBytes: opts.MaxBytes, MaxAge: opts.TopicAge,
 	})
@@ -179,29 +182,3 @@ func open(ctx context.Context, deps Deps, opts Options) (_ *Host, err error) {
 	}
 	return host, err
 }
-
-// Input says what a client can hand in now (decision K10).
-func (h *Host) Input() nova.Input {
-	switch {
-	case !h.Turns.Answered():
-		return nova.NoInput
-	case !h.canHear:
-		return nova.TextInput
-	}
-	return nova.TextAndDictation
-}
-
-// InputInstance names this process's text input, which lives as long.
-func (h *Host) InputInstance() string { return h.inputID }
-
-// Owner is what the owner's page asks of the host, area by area.
-type Owner struct {
-	*Host
-	*chats.Chats
-	*life.Life
-	*topics.Topics
-	*turns.Turns
-}
-
-// Owner gives it.
-func (h *Host) Owner() Owner { return Owner{h, h.Chats, h.Life, h.Topics, h.Turns} }

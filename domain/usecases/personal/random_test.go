@@ -233,7 +233,7 @@ func (p *play) act() {
 		}
 		return
 	}
-	switch h := p.Owner; p.n(12) {
+	switch h := p.host; p.n(12) {
 	case 0:
 		p.running.Go(func() { p.empty(id, func() error { return h.Clear(p.Context(), id) }) })
 	case 1:

@@ -16,7 +16,11 @@ import (
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
 	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/chats"
 	"plexus/domain/usecases/personal/hub"
+	"plexus/domain/usecases/personal/life"
+	"plexus/domain/usecases/personal/topics"
+	"plexus/domain/usecases/personal/turns"
 	"plexus/domain/workbench"
 	"plexus/ports"
 )
@@ -28,11 +32,20 @@ const instance = "8a5f6a5e-9f0e-4c9c-8d0c-2f1c6f1f2a3b"
 // lives in a synctest bubble: time is fake.
 type stage struct {
 	*testing.T
-	personal.Owner
+	host
 	store *memory.Personal
 	model *model
 	deps  personal.Deps
 	opts  personal.Options
+}
+
+// host is a personal host with the methods of those areas that the owner uses.
+type host struct {
+	*personal.Host
+	*chats.Chats
+	*life.Life
+	*topics.Topics
+	*turns.Turns
 }
 
 // staged runs a test in a bubble. adjust may change what the host is built from.
@@ -63,7 +76,7 @@ func (s *stage) start() {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.Owner = h.Owner()
+	s.host = host{h, h.Chats, h.Life, h.Topics, h.Turns}
 }
 
 // restart stops the host and starts another one on the same store.

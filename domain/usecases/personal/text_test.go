@@ -182,7 +182,7 @@ func TestWithoutAModelNoTextIsAdmitted(t *testing.T) {
 		if err := phone.deliver(nova.InputText{Text: "text"}); !errors.Is(err, workbench.RuntimeUnavailable) {
 			s.Fatalf("uncorrelated: %v", err)
 		}
-		if s.Input() != nova.NoInput || len(s.messages("chat:main")) != 0 {
+		if s.Host.Input() != nova.NoInput || len(s.messages("chat:main")) != 0 {
 			s.Fatal("text input without a model")
 		}
 		known = true

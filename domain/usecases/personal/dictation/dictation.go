@@ -31,7 +31,7 @@ type Dictation struct {
 	voice        *voice.Voice
 	presentation *presentation.Presentation
 	transcriber  ports.Transcriber
-	available    func() bool
+	answered     func() bool
 
 	mu     sync.Mutex
 	drafts map[*hub.Client]*draft
@@ -55,10 +55,14 @@ func (d *draft) end() {
 	}
 }
 
-// New makes it. available reports whether the host takes a draft now.
-func New(h *hub.Hub, v *voice.Voice, p *presentation.Presentation, transcriber ports.Transcriber, available func() bool) *Dictation {
-	return &Dictation{hub: h, voice: v, presentation: p, transcriber: transcriber, available: available, drafts: map[*hub.Client]*draft{}}
+// New makes it. Without a transcriber the host takes no draft, nor while there is
+// nobody who would answer it.
+func New(h *hub.Hub, v *voice.Voice, p *presentation.Presentation, transcriber ports.Transcriber, answered func() bool) *Dictation {
+	return &Dictation{hub: h, voice: v, presentation: p, transcriber: transcriber, answered: answered, drafts: map[*hub.Client]*draft{}}
 }
+
+// Available reports whether the host takes a draft now.
+func (d *Dictation) Available() bool { return d.transcriber != nil && d.answered() }
 
 // Area is what the hub has to know of it.
 func (d *Dictation) Area() hub.Area {
@@ -116,7 +120,7 @@ func (d *Dictation) dictate(ctx context.Context, c *hub.Client, m nova.InputDict
 }
 
 func (d *Dictation) start(ctx context.Context, c *hub.Client, m nova.InputDictation) error {
-	if !d.available() {
+	if !d.Available() {
 		return ErrNoDictation
 	}
 	if m.ConversationID != "" {

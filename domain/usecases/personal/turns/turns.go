@@ -71,6 +71,20 @@ func (t *Turns) Area() hub.Area {
 // Answered reports whether there is a model that answers.
 func (t *Turns) Answered() bool { return t.opts.Answered() }
 
+// Input says what can be handed in now (decision K10).
+func (t *Turns) Input() nova.Input {
+	switch {
+	case !t.Answered():
+		return nova.NoInput
+	case t.dictation.Available():
+		return nova.TextAndDictation
+	}
+	return nova.TextInput
+}
+
+// InputInstance names this process's text input, which lives as long.
+func (t *Turns) InputInstance() string { return t.opts.InputInstanceID }
+
 // Text is a text on its way into a conversation.
 type Text struct {
 	ConversationID string // "": the selected one
