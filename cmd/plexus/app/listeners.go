@@ -32,16 +32,16 @@ type listeners struct {
 func openListeners(ctx context.Context, cfg config.Listen, dataDir string, sockets bool, log *slog.Logger, done *closers) (*listeners, error) {
 	l := &listeners{}
 	var err error
-	if l.nerve, err = openTCP(ctx, cfg.Nerve, "--nerve-addr", done); err != nil {
-		return nil, err
-	}
-	if l.admin, err = openTCP(ctx, cfg.Admin, "--admin-addr", done); err != nil {
-		return nil, err
+	for _, one := range []struct {
+		listener *net.Listener
+		addr     netip.AddrPort
+		flag     string
+	}{{&l.nerve, cfg.Nerve, "--nerve-addr"}, {&l.admin, cfg.Admin, "--admin-addr"}, {&l.client, cfg.Client, "--client-addr"}} {
+		if *one.listener, err = openTCP(ctx, one.addr, one.flag, done); err != nil {
+			return nil, err
+		}
 	}
 	warnOtherFamily(ctx, l.nerve.Addr(), log)
-	if l.client, err = openTCP(ctx, cfg.Client, "--client-addr", done); err != nil {
-		return nil, err
-	}
 	if !sockets {
 		return l, nil
 	}

@@ -52,15 +52,11 @@ func (b *run) cancelLatency(ctx context.Context, r *Report) error {
 }
 
 func (b *run) cancelOnce(ctx context.Context, w *wire, id uint64) (time.Duration, error) {
-	question, err := w.ask(id, askHeld, false)
-	if err != nil {
-		return 0, err
-	}
 	stop, err := w.pack(framing.Cancel, id, nil)
 	if err != nil {
 		return 0, err
 	}
-	if _, err := w.Write(question); err != nil {
+	if err := w.send(w.ask(id, askHeld, false)); err != nil {
 		return 0, err
 	}
 	if err := b.awaitHeld(ctx); err != nil {

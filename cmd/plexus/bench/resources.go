@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -237,22 +238,10 @@ func (b *run) soakOnce(id uint64) error {
 		_, err = firstResultOnce(w, id, 0)
 		return err
 	}
-	request, err := w.ask(id, askSteady, false)
-	if err != nil {
-		return err
-	}
-	if _, err := w.Write(request); err != nil || kind == 1 {
+	if err := w.send(w.ask(id, askSteady, false)); err != nil || kind == 1 {
 		return err // kind 1 leaves in the middle of the answer
 	}
-	stop, err := w.pack(framing.Cancel, id, nil)
-	if err != nil {
-		return err
-	}
-	ping, err := w.pack(framing.Ping, id+1, nil)
-	if err != nil {
-		return err
-	}
-	if _, err := w.Write(append(stop, ping...)); err != nil {
+	if err := errors.Join(w.send(w.pack(framing.Cancel, id, nil)), w.send(w.pack(framing.Ping, id+1, nil))); err != nil {
 		return err
 	}
 	return w.await(framing.Ping, id+1)

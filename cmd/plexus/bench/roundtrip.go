@@ -160,21 +160,13 @@ func (b *run) startLoad(same *wire, load string) (stop func(), err error) {
 	case idle:
 		return func() {}, nil
 	case sameStream:
-		request, err := same.ask(2, askSteady, false)
-		if err != nil {
-			return nil, err
-		}
-		_, err = same.Write(request)
-		return func() {}, err // it ends with its connection
+		return func() {}, same.send(same.ask(2, askSteady, false)) // it ends with its connection
 	}
 	other, err := dialHost(b.host, true)
 	if err != nil {
 		return nil, err
 	}
-	request, err := other.ask(1, askSteady, false)
-	if err == nil {
-		_, err = other.Write(request)
-	}
+	err = other.send(other.ask(1, askSteady, false))
 	var reading sync.WaitGroup
 	reading.Go(func() { _, _ = io.Copy(io.Discard, other.r) }) // until it is closed
 	return func() {

@@ -82,6 +82,14 @@ func (w *wire) pack(t framing.MessageType, id uint64, payload []byte) ([]byte, e
 	return append(b, frame...), nil
 }
 
+// send writes a frame that pack or ask gave.
+func (w *wire) send(frame []byte, err error) error {
+	if err == nil {
+		_, err = w.Write(frame)
+	}
+	return err
+}
+
 // next reads one frame and skips its payload. WebSocket control frames are passed
 // over.
 func (w *wire) next() (framing.Header, error) {

@@ -71,7 +71,10 @@ func settings() []setting {
 		{"recognizer.base_url", "", isText, "", plain(func(c *Config) *string { return &c.Recognizer.BaseURL })},
 		{"recognizer.name", "", isText, "", plain(func(c *Config) *string { return &c.Recognizer.Name })},
 		{"recognizer.api_key_file", "", isText, "", path(func(c *Config) *string { return &c.Recognizer.KeyFile })},
-		{keyCommand, "", isList, "", addArgument},
+		{keyCommand, "", isList, "", func(c *Config, v string) error {
+			c.Recognizer.Command = append(c.Recognizer.Command, v) // what it has to be is for the recognizer to say
+			return nil
+		}},
 		{"recognizer.allow_plain_http", "", isBool, "", boolean(func(c *Config) *bool { return &c.Recognizer.PlainHTTP })},
 		{keyRecord, "", isBool, "", boolean(func(c *Config) *bool { return &c.Conversations.RecordBrowser })},
 		{"conversations.topics", "", isNumber, "", number(func(c *Config) *int { return &c.Conversations.Topics })},
@@ -220,12 +223,5 @@ func addOrigin(c *Config, v string) error {
 		return fmt.Errorf("holds %q and may hold origins of extensions only, such as chrome-extension://…", v)
 	}
 	c.AllowedOrigins = append(c.AllowedOrigins, origin)
-	return nil
-}
-
-// addArgument takes them as they are; what they have to be is for the recognizer
-// to say.
-func addArgument(c *Config, v string) error {
-	c.Recognizer.Command = append(c.Recognizer.Command, v)
 	return nil
 }

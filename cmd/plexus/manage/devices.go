@@ -49,11 +49,8 @@ func Devices(ctx context.Context, env cli.Env, args []string) error {
 
 func listDevices(ctx context.Context, env cli.Env, dir string, asJSON bool) error {
 	rows, err := hostclient.Call(ctx, dir, (*adminapi.Client).Devices)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return env.PrintJSON(rows)
+	if err != nil || asJSON {
+		return printJSON(env, rows, err)
 	}
 	if len(rows) == 0 {
 		env.Printf("No phone is paired. To pair one: plexus pair\n")
@@ -85,13 +82,11 @@ func revokeDevice(ctx context.Context, env cli.Env, dir, which string, asJSON bo
 		}
 		return row, c.RevokeDevice(ctx, row.ID)
 	})
-	switch {
-	case errors.Is(err, ports.ErrDeviceUnknown):
-		return fmt.Errorf("there is no phone with the ID %s. plexus devices list shows all", which)
-	case err != nil:
-		return err
-	case asJSON:
-		return env.PrintJSON(row)
+	if errors.Is(err, ports.ErrDeviceUnknown) {
+		err = fmt.Errorf("there is no phone with the ID %s. plexus devices list shows all", which)
+	}
+	if err != nil || asJSON {
+		return printJSON(env, row, err)
 	}
 	env.Printf("%s is thrown out: its connection is closed and its token is void.\n", text.Printable(row.Name))
 	return nil

@@ -55,11 +55,8 @@ const (
 
 func listExtensions(ctx context.Context, env cli.Env, dir string, asJSON bool) error {
 	rows, err := hostclient.Call(ctx, dir, (*adminapi.Client).Extensions)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return env.PrintJSON(rows)
+	if err != nil || asJSON {
+		return printJSON(env, rows, err)
 	}
 	if len(rows) == 0 {
 		env.Printf("No extension has knocked yet. Load the one in web/extension and open its panel.\n")
@@ -96,13 +93,10 @@ func changeExtension(ctx context.Context, env cli.Env, dir, which string, asJSON
 		return change(c, ctx, id)
 	})
 	if errors.Is(err, ports.ErrExtensionUnknown) {
-		return fmt.Errorf("there is no extension %s: no row has this ID or origin, and none that waits or was removed has these digits. plexus extensions list shows all", which)
+		err = fmt.Errorf("there is no extension %s: no row has this ID or origin, and none that waits or was removed has these digits. plexus extensions list shows all", which)
 	}
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return env.PrintJSON(row)
+	if err != nil || asJSON {
+		return printJSON(env, row, err)
 	}
 	env.Printf(done, row)
 	return nil

@@ -33,7 +33,12 @@ func Index(ctx context.Context, env cli.Env, args []string) error {
 	case verb == "clear" && !*yes:
 		return cli.Usagef("clear removes every page from the index and cannot be undone. If that is meant: plexus index clear --yes")
 	case verb == "clear":
-		return clearPages(ctx, env, dir, *asJSON)
+		n, err := hostclient.Call(ctx, dir, (*adminapi.Client).ClearPages)
+		if err != nil || *asJSON {
+			return printJSON(env, adminapi.Cleared{Pages: n}, err)
+		}
+		env.Printf("The index is empty now; it held %s.\n", cli.Counted(n, "page", "pages"))
+		return nil
 	}
 	return cli.Usagef("usage: plexus %s", indexUsage)
 }
@@ -42,11 +47,8 @@ func listPages(ctx context.Context, env cli.Env, dir string, limit int, asJSON b
 	pages, err := hostclient.Call(ctx, dir, func(c *adminapi.Client, ctx context.Context) ([]adminapi.Page, error) {
 		return c.Pages(ctx, limit)
 	})
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return env.PrintJSON(pages)
+	if err != nil || asJSON {
+		return printJSON(env, pages, err)
 	}
 	if len(pages) == 0 {
 		env.Printf("The index is empty. A page comes in when a question is asked about it.\n")
@@ -59,17 +61,5 @@ func listPages(ctx context.Context, env cli.Env, dir string, limit int, asJSON b
 		env.Printf("%s  %s\n    %s\n    %s, asked by %s\n", cli.Minute(page.LastSeen),
 			text.Printable(page.Title), text.Printable(page.URL), cli.Size(int64(page.Bytes)), text.Printable(by))
 	}
-	return nil
-}
-
-func clearPages(ctx context.Context, env cli.Env, dir string, asJSON bool) error {
-	n, err := hostclient.Call(ctx, dir, (*adminapi.Client).ClearPages)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return env.PrintJSON(adminapi.Cleared{Pages: n})
-	}
-	env.Printf("The index is empty now; it held %s.\n", cli.Counted(n, "page", "pages"))
 	return nil
 }

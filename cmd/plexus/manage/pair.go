@@ -65,6 +65,14 @@ func Pair(ctx context.Context, env cli.Env, args []string) error {
 	return tellOutcome(env, outcome, *asJSON)
 }
 
+// printJSON prints what a call gave, unless it failed.
+func printJSON(env cli.Env, value any, err error) error {
+	if err != nil {
+		return err
+	}
+	return env.PrintJSON(value)
+}
+
 // whyNoInvitation says what to do where no invitation could be opened.
 func whyNoInvitation(ctx context.Context, env cli.Env, err error) error {
 	var bad *pairing.AddressError

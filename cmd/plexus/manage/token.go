@@ -39,19 +39,15 @@ func Token(ctx context.Context, env cli.Env, args []string) error {
 		env.Printf("%s\n", cfg.Listen.NerveTokenFile)
 		return nil
 	case "rotate":
-		return rotateToken(ctx, env, dir)
+		done, err := hostclient.Call(ctx, dir, (*adminapi.Client).RotateToken)
+		if err != nil {
+			return err
+		}
+		env.Printf("A new host token is in %s. Programs that used the old one need it.\n", text.Printable(done.TokenFile))
+		for _, row := range done.Extensions {
+			env.Printf("%s came with the old token: put the new one into its settings.\n", row)
+		}
+		return nil
 	}
 	return cli.Usagef("usage: plexus %s", tokenUsage)
-}
-
-func rotateToken(ctx context.Context, env cli.Env, dir string) error {
-	done, err := hostclient.Call(ctx, dir, (*adminapi.Client).RotateToken)
-	if err != nil {
-		return err
-	}
-	env.Printf("A new host token is in %s. Programs that used the old one need it.\n", text.Printable(done.TokenFile))
-	for _, row := range done.Extensions {
-		env.Printf("%s came with the old token: put the new one into its settings.\n", row)
-	}
-	return nil
 }

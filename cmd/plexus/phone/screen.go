@@ -127,7 +127,11 @@ func (s *screen) caption(c nova.Caption) {
 			return // nothing was said
 		}
 		s.turn = turn
-		_, _ = fmt.Fprintf(s.w, "%s%s: ", speaker(c.Role), s.inConversation(c.ConversationID))
+		who := "host"
+		if c.Role == nova.User {
+			who = "you"
+		}
+		_, _ = fmt.Fprintf(s.w, "%s%s: ", who, s.inConversation(c.ConversationID))
 	}
 	whole := c.Text
 	if c.FullText != "" {
@@ -139,13 +143,6 @@ func (s *screen) caption(c nova.Caption) {
 	if c.Final {
 		s.endTurn()
 	}
-}
-
-func speaker(r nova.Role) string {
-	if r == nova.User {
-		return "you"
-	}
-	return "host"
 }
 
 // inConversation says which conversation it is, unless it is the selected one.

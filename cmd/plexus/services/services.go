@@ -25,7 +25,7 @@ type Services struct {
 
 	Model   ports.Generator // nil: none
 	Local   *LocalModel     // nil unless model.kind is auto
-	IsLocal bool            // the model runs on this machine
+	IsLocal bool            // it runs on this machine, so for two questions at once; a hosted one takes more
 
 	Recognizer      ports.Transcriber               // nil: none
 	CheckRecognizer func(ctx context.Context) error // whether it can be used; nil: none
@@ -93,17 +93,11 @@ func (s *Services) addModel(cfg config.Config, log *slog.Logger) error {
 		if err != nil {
 			return fmt.Errorf("model.kind openai: %w", err)
 		}
-		s.Model, s.IsLocal = model, onThisMachine(cfg.Model.BaseURL)
+		u, err := url.Parse(cfg.Model.BaseURL)
+		s.Model, s.IsLocal = model, err == nil && outbound.IsLoopback(u.Hostname())
 		s.closers = append(s.closers, model.Close)
 	}
 	return nil
-}
-
-// onThisMachine: a model here works for two questions at once, a hosted one for
-// more.
-func onThisMachine(rawURL string) bool {
-	u, err := url.Parse(rawURL)
-	return err == nil && outbound.IsLoopback(u.Hostname())
 }
 
 func (s *Services) addRecognizer(cfg config.Recognizer) error {

@@ -61,7 +61,7 @@ func (s *Source) Gather(ctx context.Context, seen Probes) (Report, error) {
 		Search: seen.Search, Model: seen.Model, Recognizer: seen.Recognizer,
 		Index: Index{
 			Enabled: s.Config.UsesIndex(), Shared: s.Config.Index.Shared, Pages: stats.Pages, Bytes: stats.PageBytes,
-			Failures: health.Index.Count, LastFailure: lastOf(health.Index), LastCause: health.Index.Cause,
+			Failures: failures(health.Index),
 		},
 		Kept: Kept{
 			Conversations: stats.Personal.Conversations, Topics: stats.Personal.Topics,
@@ -75,8 +75,7 @@ func (s *Source) Gather(ctx context.Context, seen Probes) (Report, error) {
 		Waiting: []adminapi.Extension{},
 		Refused: []Refusal{},
 	}
-	r.Search.failed(health.Search)
-	r.Model.failed(health.Model)
+	r.Search.Failures, r.Model.Failures = failures(health.Search), failures(health.Model)
 	r.Kept.Browser, _ = s.Recording()
 	r.Queries.Answer.Recent = health.LastAnswers
 	for _, row := range extensions {
@@ -107,17 +106,12 @@ func (s *Source) phones(paired int) Phones {
 	return p
 }
 
-func (s *Service) failed(f ask.Failure) {
-	s.Failures, s.LastFailure, s.LastCause = f.Count, lastOf(f), f.Cause
-}
-
-// lastOf is nil when nothing has failed.
-func lastOf(f ask.Failure) *time.Time {
+func failures(f ask.Failure) Failures {
 	if f.Count == 0 {
-		return nil
+		return Failures{}
 	}
 	at := f.At.UTC()
-	return &at
+	return Failures{f.Count, &at, f.Cause}
 }
 
 func latency(l ask.Latency) Latency {

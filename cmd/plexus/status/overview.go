@@ -29,10 +29,10 @@ func (r Report) Overview() web.Overview {
 func (s Service) view(name string) web.Service {
 	v := web.Service{
 		Kind: s.Kind, Name: name, URL: s.URL, Reach: web.Reach(s.Reach), Problem: s.Problem,
-		Failures: s.Failures, LastCause: s.LastCause,
+		Failures: s.Failures.Count, LastCause: s.Cause,
 	}
-	if s.LastFailure != nil {
-		v.LastFailure = *s.LastFailure
+	if s.Last != nil {
+		v.LastFailure = *s.Last
 	}
 	return v
 }

@@ -73,13 +73,18 @@ const (
 
 // Service is one thing the host may call out to.
 type Service struct {
-	Kind        string     `json:"kind"`          // as in the configuration
-	URL         string     `json:"url,omitempty"` // as in the configuration
-	Reach       Reach      `json:"reach"`
-	Problem     string     `json:"problem,omitempty"` // why it is unreachable, without key or question
-	Failures    int64      `json:"failures"`          // since the start
-	LastFailure *time.Time `json:"last_failure,omitempty"`
-	LastCause   string     `json:"last_cause,omitempty"`
+	Kind    string `json:"kind"`          // as in the configuration
+	URL     string `json:"url,omitempty"` // as in the configuration
+	Reach   Reach  `json:"reach"`
+	Problem string `json:"problem,omitempty"` // why it is unreachable, without key or question
+	Failures
+}
+
+// Failures are what went wrong since the start.
+type Failures struct {
+	Count int64      `json:"failures"`
+	Last  *time.Time `json:"last_failure,omitempty"`
+	Cause string     `json:"last_cause,omitempty"` // of the last one
 }
 
 // Model is the model in use and the ones that were found on this machine.
@@ -110,14 +115,11 @@ type FoundModel struct {
 
 // Index says whether pages are remembered, and how many are.
 type Index struct {
-	Enabled bool  `json:"enabled"`
-	Shared  bool  `json:"shared"`
-	Pages   int   `json:"pages"`
-	Bytes   int64 `json:"bytes"` // of their texts
-
-	Failures    int64      `json:"failures"` // pages that could not be kept since the start
-	LastFailure *time.Time `json:"last_failure,omitempty"`
-	LastCause   string     `json:"last_cause,omitempty"`
+	Enabled  bool  `json:"enabled"`
+	Shared   bool  `json:"shared"`
+	Pages    int   `json:"pages"`
+	Bytes    int64 `json:"bytes"` // of their texts
+	Failures       // of keeping a page
 }
 
 // Queries counts the work since the start.

@@ -44,9 +44,9 @@ func Text(s Report, now time.Time) string {
 	default:
 		b.line("Search", "%s", serviceText(s.Search))
 	}
-	b.failure(s.Search.Failures, s.Search.LastFailure, s.Search.LastCause, now)
+	b.failures(s.Search.Failures, now)
 	b.line("Model", "%s", modelText(s.Model))
-	b.failure(s.Model.Failures, s.Model.LastFailure, s.Model.LastCause, now)
+	b.failures(s.Model.Failures, now)
 	for _, f := range s.Model.Found {
 		if !f.Used {
 			b.line("", "%s offers %s at %s. To use it, put into the configuration:", f.Server, f.Name, f.BaseURL)
@@ -62,7 +62,7 @@ func Text(s Report, now time.Time) string {
 		index = "on"
 	}
 	b.line("Index", "%s; %s, %s of text", index, cli.Counted(s.Index.Pages, "page", "pages"), cli.Size(s.Index.Bytes))
-	b.failure(s.Index.Failures, s.Index.LastFailure, s.Index.LastCause, now)
+	b.failures(s.Index.Failures, now)
 	kept := fmt.Sprintf("%d in %s (%s); %s of text", s.Kept.Messages, cli.Counted(s.Kept.Conversations, "conversation", "conversations"),
 		cli.Counted(s.Kept.Topics, "topic", "topics"), cli.Size(s.Kept.Bytes))
 	if !s.Kept.Browser {
@@ -117,9 +117,9 @@ func modelText(m Model) string {
 	return m.Name + ", " + serviceText(m.Service)
 }
 
-func (b *lines) failure(count int64, last *time.Time, cause string, now time.Time) {
-	if last != nil {
-		b.line("", "failed %s, last %s: %s", cli.Counted(int(count), "time", "times"), cli.Ago(*last, now), cause)
+func (b *lines) failures(f Failures, now time.Time) {
+	if f.Last != nil {
+		b.line("", "failed %s, last %s: %s", cli.Counted(int(f.Count), "time", "times"), cli.Ago(*f.Last, now), f.Cause)
 	}
 }
 

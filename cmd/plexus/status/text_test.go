@@ -14,11 +14,11 @@ func TestStatusText(t *testing.T) {
 	s := Report{
 		Version: "v1", PID: 7, UptimeSeconds: 61, DataDir: "/d", DatabaseBytes: 3 << 20,
 		Nerve:  Nerve{Address: "127.0.0.1:9001", Socket: "/d/nerve.sock", Token: "/h/token"},
-		Search: Service{Kind: "searxng", URL: "https://s.example", Reach: Unreachable, Problem: "no route", Failures: 2, LastFailure: &before, LastCause: "time-out"},
+		Search: Service{Kind: "searxng", URL: "https://s.example", Reach: Unreachable, Problem: "no route", Failures: Failures{2, &before, "time-out"}},
 		Model: Model{Service: Service{Kind: "auto", Reach: NotFound}, Found: []FoundModel{
 			{Name: "llama", Server: "Ollama", BaseURL: "http://127.0.0.1:11434/v1", Config: "[model]\nname = \"llama\"\n"},
 		}},
-		Index:       Index{Enabled: true, Pages: 1, Bytes: 2048, Failures: 1, LastFailure: &before, LastCause: "disk full"},
+		Index:       Index{Enabled: true, Pages: 1, Bytes: 2048, Failures: Failures{1, &before, "disk full"}},
 		Kept:        Kept{Conversations: 3, Topics: 1, Messages: 12, Bytes: 4096},
 		Connections: 3,
 		Queries:     Queries{Answered: 4, Answer: Latency{Count: 4, P50: 1.5, P99: 20}},
