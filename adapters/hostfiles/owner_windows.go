@@ -8,7 +8,7 @@ const openFlags = 0
 
 func ownedByUs(fs.FileInfo) bool { return true }
 
-func loose(fs.FileInfo) bool { return false }
+func accessibleToOthers(fs.FileInfo) bool { return false }
 
 func isSymlinkError(error) bool { return false }
 
