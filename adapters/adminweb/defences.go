@@ -27,16 +27,18 @@ const (
 
 // guard is what keeps everybody out but the owner.
 type guard struct {
-	*Config
 	*sessions
-	hosts *atomic.Pointer[httpguard.HostRule]
+	hosts      *atomic.Pointer[httpguard.HostRule]
+	peerIsOurs func(net.Conn) (bool, error) // nil where the system cannot say
+	hasAPI     bool
+	master     secret.Hash // of the token for the API
 }
 
 // defences in the order in which a request meets them. Each is there for an attack
 // that the others let through; attack_test.go shows it. They stand before the
 // router, so that they judge what has no route too.
 func (s *Server) defences() chi.Middlewares {
-	g := &guard{&s.Config, s.sessions(), &s.hosts}
+	g := &guard{s.sessions(), &s.hosts, s.PeerIsOurs, s.API != nil, s.Master}
 	crossOrigin := http.NewCrossOriginProtection()
 	return chi.Middlewares{
 		g.recoverPanics,
@@ -60,7 +62,7 @@ func (g *guard) require(cause admission.Cause, ok func(*http.Request) bool) func
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !ok(r) {
-				g.Extensions.Refuse(cause, strings.Join(r.Header["Origin"], " "))
+				g.extensions.Refuse(cause, strings.Join(r.Header["Origin"], " "))
 				writeText(w, http.StatusForbidden, "forbidden\n")
 				return
 			}
@@ -80,7 +82,7 @@ func (g *guard) recoverPanics(next http.Handler) http.Handler {
 				}
 				return
 			}
-			g.Log.Error("the owner's page panicked", "method", r.Method, "panic", recovery.Describe(caught), "stack", string(debug.Stack()))
+			g.log.Error("the owner's page panicked", "method", r.Method, "panic", recovery.Describe(caught), "stack", string(debug.Stack()))
 			writeText(w, http.StatusInternalServerError, "internal error\n")
 		}()
 		next.ServeHTTP(w, r)
@@ -102,7 +104,7 @@ type peerKey struct{}
 // stopped, and with it the cookie of a page that was left open. Not being able to
 // tell is a no.
 func (g *guard) isOurPeer(r *http.Request) bool {
-	if g.PeerIsOurs == nil {
+	if g.peerIsOurs == nil {
 		return true
 	}
 	p, ok := r.Context().Value(peerKey{}).(*peer)
@@ -110,9 +112,9 @@ func (g *guard) isOurPeer(r *http.Request) bool {
 		return false
 	}
 	p.once.Do(func() {
-		ours, err := g.PeerIsOurs(p.conn)
+		ours, err := g.peerIsOurs(p.conn)
 		if err != nil {
-			g.Log.Debug("the account of a connection could not be found out", "error", err)
+			g.log.Debug("the account of a connection could not be found out", "error", err)
 		}
 		p.ours = err == nil && ours
 	})
@@ -174,7 +176,7 @@ func setHeaders(next http.Handler) http.Handler {
 
 // forAPI reports whether a request is for the API that there is.
 func (g *guard) forAPI(r *http.Request) bool {
-	return g.API != nil && strings.HasPrefix(r.URL.Path, apiRoot)
+	return g.hasAPI && strings.HasPrefix(r.URL.Path, apiRoot)
 }
 
 // checkToken lets nobody to the API without the master token. What was wrong with
@@ -185,8 +187,8 @@ func (g *guard) checkToken(next http.Handler) http.Handler {
 		if g.forAPI(r) {
 			values := r.Header["Authorization"]
 			token, ok := strings.CutPrefix(strings.Join(values, ""), scheme)
-			if len(values) != 1 || !ok || !secret.New(token).Hash().Equal(g.Master) {
-				g.Extensions.Refuse(admission.NoMaster, "")
+			if len(values) != 1 || !ok || !secret.New(token).Hash().Equal(g.master) {
+				g.extensions.Refuse(admission.NoMaster, "")
 				w.WriteHeader(http.StatusUnauthorized)
 				return
 			}
