@@ -38,8 +38,7 @@ func serve(ctx context.Context, env cli.Env, args []string) error {
 	cfg, warnings, err := config.Load(env, src)
 	if err != nil {
 		// The faults of search and model settings belong to the same list.
-		built, more := services.Build(cfg, slog.New(slog.DiscardHandler))
-		built.Close()
+		_, more := services.Build(cfg, slog.New(slog.DiscardHandler))
 		return config.Unusable(errors.Join(err, more))
 	}
 	return app.Run(ctx, env, app.Options{DataDir: dir, ReadyFile: *readyFile, OpenBrowser: *browser, Config: cfg, Warnings: warnings})

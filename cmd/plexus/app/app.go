@@ -64,10 +64,10 @@ type process struct {
 func Run(ctx context.Context, env cli.Env, opts Options) error {
 	log := newLogger(env.Stderr, opts.Config.Log)
 	called, err := services.Build(opts.Config, log)
-	defer called.Close()
 	if err != nil {
 		return config.Unusable(err)
 	}
+	defer called.Close()
 	for _, warning := range opts.Warnings {
 		log.Warn(warning)
 	}

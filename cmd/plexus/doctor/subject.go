@@ -82,10 +82,10 @@ func probeRecognizer(ctx context.Context, env cli.Env, cfg config.Config) *statu
 		return nil
 	}
 	built, err := services.Build(cfg, slog.New(slog.DiscardHandler))
-	defer built.Close()
 	if err != nil {
 		return nil
 	}
+	defer built.Close()
 	_, recognizer := status.ProbeSpeech(ctx, cfg, built)
 	return &recognizer
 }

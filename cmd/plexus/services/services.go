@@ -34,11 +34,15 @@ type Services struct {
 }
 
 // Build checks the settings of search, model and recognizer, all faults together, and
-// sends nothing. What it gives is to be closed, with an error too.
+// sends nothing.
 func Build(cfg config.Config, log *slog.Logger) (*Services, error) {
 	s := &Services{}
 	err := errors.Join(s.addSearch(cfg, log), s.addModel(cfg, log), s.addRecognizer(cfg.Recognizer))
-	return s, err
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // Close drops idle connections.
