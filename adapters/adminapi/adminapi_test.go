@@ -18,22 +18,22 @@ import (
 	"plexus/ports"
 )
 
-// desk knows extension 7 only.
-type desk struct {
+// registry knows extension 7 only.
+type registry struct {
 	state   admission.State
 	rotated int
 	failure error
 }
 
-func (d *desk) row() admission.Extension {
+func (d *registry) row() admission.Extension {
 	return admission.Extension{ID: 7, Origin: "chrome-extension://abc", Key: admission.HashKey("k"), State: d.state, LastSeen: time.Unix(9, 0).UTC()}
 }
 
-func (d *desk) Extensions(context.Context) ([]admission.Extension, error) {
+func (d *registry) Extensions(context.Context) ([]admission.Extension, error) {
 	return []admission.Extension{d.row()}, d.failure
 }
 
-func (d *desk) become(id int64, s admission.State) (admission.Extension, error) {
+func (d *registry) become(id int64, s admission.State) (admission.Extension, error) {
 	if id != 7 {
 		return admission.Extension{}, ports.ErrExtensionUnknown
 	}
@@ -41,31 +41,31 @@ func (d *desk) become(id int64, s admission.State) (admission.Extension, error) 
 	return d.row(), d.failure
 }
 
-func (d *desk) AllowExtension(_ context.Context, id int64) (admission.Extension, error) {
+func (d *registry) AllowExtension(_ context.Context, id int64) (admission.Extension, error) {
 	return d.become(id, admission.Allowed)
 }
 
-func (d *desk) RemoveExtension(_ context.Context, id int64) (admission.Extension, error) {
+func (d *registry) RemoveExtension(_ context.Context, id int64) (admission.Extension, error) {
 	return d.become(id, admission.Blocked)
 }
 
-func (d *desk) ForgetExtension(_ context.Context, id int64) error {
+func (d *registry) ForgetExtension(_ context.Context, id int64) error {
 	_, err := d.become(id, "forgotten")
 	return err
 }
 
-func (d *desk) RotateToken(context.Context) error {
+func (d *registry) RotateToken(context.Context) error {
 	d.rotated++
 	return d.failure
 }
 
-type shelf struct{}
+type pageIndex struct{}
 
-func (shelf) Pages(_ context.Context, limit int) ([]pages.Listing, error) {
+func (pageIndex) Pages(_ context.Context, limit int) ([]pages.Listing, error) {
 	return []pages.Listing{{URL: "https://a.example/", Title: "A", Bytes: limit}}, nil
 }
 
-func (shelf) ClearPages(context.Context) (int, error) { return 3, nil }
+func (pageIndex) ClearPages(context.Context) (int, error) { return 3, nil }
 
 // report is what a host says of itself.
 type report struct {
@@ -74,7 +74,7 @@ type report struct {
 }
 
 // setup serves over an in-memory connection per call.
-func setup(t *testing.T, d *desk, s PageIndex, log *slog.Logger) *Client {
+func setup(t *testing.T, d *registry, s PageIndex, log *slog.Logger) *Client {
 	t.Helper()
 	return setupHandler(t, NewServer(Config{
 		Extensions: d, PageIndex: s, Phones: phones(t), Log: log, TokenFile: "/t",
@@ -94,8 +94,8 @@ func setupHandler(t *testing.T, h http.Handler) *Client {
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func TestClient_EveryCall(t *testing.T) {
-	d := &desk{state: admission.Waiting}
-	c := setup(t, d, shelf{}, quiet())
+	d := &registry{state: admission.Waiting}
+	c := setup(t, d, pageIndex{}, quiet())
 	ctx := t.Context()
 
 	if s, err := Status[report](c, ctx); err != nil || s.Version != "v9" || s.Connections != 2 {
@@ -128,7 +128,7 @@ func TestClient_EveryCall(t *testing.T) {
 
 func TestClient_ErrorsComeBackAsThemselves(t *testing.T) {
 	ctx := t.Context()
-	c := setup(t, &desk{}, shelf{}, quiet())
+	c := setup(t, &registry{}, pageIndex{}, quiet())
 	if _, err := c.AllowExtension(ctx, 8); !errors.Is(err, ports.ErrExtensionUnknown) {
 		t.Errorf("allow 8: %v", err)
 	}
@@ -149,7 +149,7 @@ func TestClient_ErrorsComeBackAsThemselves(t *testing.T) {
 // The cause goes to the log, once; the answer is a fixed sentence.
 func TestServer_InnerFailureIsLoggedNotSent(t *testing.T) {
 	var log bytes.Buffer
-	c := setup(t, &desk{failure: errors.New("disk on fire")}, shelf{}, slog.New(slog.NewTextHandler(&log, nil)))
+	c := setup(t, &registry{failure: errors.New("disk on fire")}, pageIndex{}, slog.New(slog.NewTextHandler(&log, nil)))
 	_, err := c.Extensions(t.Context())
 	var remote *RemoteError
 	if !errors.As(err, &remote) || strings.Contains(err.Error(), "fire") {
@@ -163,7 +163,7 @@ func TestServer_InnerFailureIsLoggedNotSent(t *testing.T) {
 // Who has left takes his request along: that fails then, and nothing is wrong.
 func TestServer_AFailureOfWhoHasLeftIsNotLogged(t *testing.T) {
 	var log bytes.Buffer
-	h := NewServer(Config{Extensions: &desk{failure: context.Canceled}, PageIndex: shelf{}, Log: slog.New(slog.NewTextHandler(&log, nil))}).Handler
+	h := NewServer(Config{Extensions: &registry{failure: context.Canceled}, PageIndex: pageIndex{}, Log: slog.New(slog.NewTextHandler(&log, nil))}).Handler
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/extensions", nil))
@@ -174,7 +174,7 @@ func TestServer_AFailureOfWhoHasLeftIsNotLogged(t *testing.T) {
 
 func TestServer_HostileRequests(t *testing.T) {
 	handler := NewServer(Config{
-		Extensions: &desk{}, PageIndex: shelf{}, Log: quiet(),
+		Extensions: &registry{}, PageIndex: pageIndex{}, Log: quiet(),
 		Status: func(context.Context) (any, error) { return report{}, nil },
 	}).Handler
 	for _, tc := range []struct {
@@ -224,7 +224,7 @@ func TestServer_HostileRequests(t *testing.T) {
 func TestServer_TooManyAtOnce(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
 	handler := NewServer(Config{
-		Extensions: &desk{}, Log: quiet(),
+		Extensions: &registry{}, Log: quiet(),
 		Status: func(context.Context) (any, error) {
 			entered <- struct{}{}
 			<-leave

@@ -46,10 +46,10 @@ func phones(t *testing.T) *devices.Service {
 	return c
 }
 
-// setupPhones serves desk at phones.
+// setupPhones serves registry at phones.
 func setupPhones(t *testing.T, p Phones, log *slog.Logger) *Client {
 	t.Helper()
-	srv := NewServer(Config{Extensions: &desk{}, PageIndex: shelf{}, Phones: p, Log: log})
+	srv := NewServer(Config{Extensions: &registry{}, PageIndex: pageIndex{}, Phones: p, Log: log})
 	ends := make(chan net.Conn)
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(&pipeListener{ends: ends, done: make(chan struct{})}) }()
@@ -98,8 +98,8 @@ func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{} }
 
 func TestPhones_InviteWaitRedeemRevoke(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		desk := phones(t)
-		c := setupPhones(t, desk, quiet())
+		registry := phones(t)
+		c := setupPhones(t, registry, quiet())
 		ctx := t.Context()
 		if _, err := c.Invite(ctx, "", false); !errors.Is(err, ErrNoPublicURL) {
 			t.Errorf("without an address: %v", err)
@@ -117,8 +117,8 @@ func TestPhones_InviteWaitRedeemRevoke(t *testing.T) {
 			told <- o
 		}()
 		synctest.Wait()
-		open, _ := desk.OpenInvitation()
-		_, device, err := desk.Redeem(ctx, open.Code, "A\u202ephone")
+		open, _ := registry.OpenInvitation()
+		_, device, err := registry.Redeem(ctx, open.Code, "A\u202ephone")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,14 +144,14 @@ func TestPhones_InviteWaitRedeemRevoke(t *testing.T) {
 
 func TestPhones_TheFirstAddressIsRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		desk := phones(t)
-		c := setupPhones(t, desk, quiet())
+		registry := phones(t)
+		c := setupPhones(t, registry, quiet())
 		for _, server := range []string{someServer, "wss://other.example"} {
 			if _, err := c.Invite(t.Context(), server, true); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if public, _, _ := desk.PublicURL(); public.String() != someServer+"/client/v1" {
+		if public, _, _ := registry.PublicURL(); public.String() != someServer+"/client/v1" {
 			t.Errorf("the public URL is %s", public)
 		}
 		i, err := c.Invite(t.Context(), "", true)
@@ -205,12 +205,12 @@ func TestPhones_TheQuestionIsHeldOpenButNotForEver(t *testing.T) {
 func TestPhones_NoSecretInTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		desk := phones(t)
-		c := setupPhones(t, desk, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+		registry := phones(t)
+		c := setupPhones(t, registry, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 		if _, err := c.Invite(t.Context(), someServer, false); err != nil {
 			t.Fatal(err)
 		}
-		open, _ := desk.OpenInvitation()
+		open, _ := registry.OpenInvitation()
 		if _, err := call[struct{}](t.Context(), c, http.MethodGet, "/v1/invitations/"+open.Code.Reveal()); err != nil {
 			t.Errorf("%v", err) // a code in the place of an ID is an invitation that is gone
 		}
@@ -220,20 +220,20 @@ func TestPhones_NoSecretInTheLog(t *testing.T) {
 	})
 }
 
-// lodge is an owner's door.
-type lodge struct{ err error }
+// signIn is an owner's door.
+type signIn struct{ err error }
 
-func (l lodge) SignInLink() (SignInLink, error) {
+func (l signIn) SignInLink() (SignInLink, error) {
 	return SignInLink{Page: "http://127.0.0.1:9010/", File: "/d/sign-in-1.html"}, l.err
 }
 
-func (l lodge) SignInCode() (SignInCode, error) {
+func (l signIn) SignInCode() (SignInCode, error) {
 	return SignInCode{Page: "http://127.0.0.1:9010/", Code: "ABCDEFGHIJ", ExpiresAt: time.Unix(60, 0).UTC()}, l.err
 }
 
 func TestSignIn_LinkAndCode(t *testing.T) {
 	handler := func(err error) *Client {
-		return setupHandler(t, NewServer(Config{Extensions: &desk{}, PageIndex: shelf{}, SignIn: lodge{err}, Log: quiet()}).Handler)
+		return setupHandler(t, NewServer(Config{Extensions: &registry{}, PageIndex: pageIndex{}, SignIn: signIn{err}, Log: quiet()}).Handler)
 	}
 	c := handler(nil)
 	if link, err := c.SignInLink(t.Context()); err != nil || link.File != "/d/sign-in-1.html" {

@@ -76,7 +76,7 @@ func (o *owner) Recording() (on, fixed bool)                      { return true,
 // server is a page of o alone.
 func (o *owner) server() *Server {
 	return &Server{Config: Config{
-		Extensions: newFakeDoor(), Words: web.English(), Now: func() time.Time { return moment }, Log: slog.New(slog.DiscardHandler),
+		Extensions: newFakeExtensions(), Words: web.English(), Now: func() time.Time { return moment }, Log: slog.New(slog.DiscardHandler),
 		Personal: &Personal{Conversations: o, Texts: o, Topics: o, Lists: o, RecordingFixedBy: "a line of config.toml"},
 	}, slots: make(chan struct{}, 1)}
 }

@@ -90,20 +90,20 @@ func TestCR02_ThePageNamesTheLimiterAndHowLongItLasts(t *testing.T) {
 	wantNoText(t, page, anyRefusal)
 }
 
-// faultyDesk has refused a phone for a cause of its own.
-type faultyDesk struct {
+// faultyPhones has refused a phone for a cause of its own.
+type faultyPhones struct {
 	*devices.Service
 	last devices.RedeemRefusal
 }
 
-func (d faultyDesk) LastRefusal() devices.RedeemRefusal { return d.last }
+func (d faultyPhones) LastRefusal() devices.RedeemRefusal { return d.last }
 
 // What the store said stays in the log.
 func TestAPhoneThatCouldNotBeStored(t *testing.T) {
 	st := newStage(t)
 	b := st.enter()
 	at, _ := b.showCode()
-	st.site.Phones = faultyDesk{st.clients, devices.RedeemRefusal{At: st.clock(), Err: fmt.Errorf("add a device: %w", errors.New("disk on fire"))}}
+	st.site.Phones = faultyPhones{st.clients, devices.RedeemRefusal{At: st.clock(), Err: fmt.Errorf("add a device: %w", errors.New("disk on fire"))}}
 	var err error
 	if st.handler, err = st.site.routes(st.site.defences()...); err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // address is where the site of a stage seems to listen.
 const address = "127.0.0.1:9010"
 
-// stage is a site before a real phone desk, with stores in memory.
+// stage is a site before a real phone side, with stores in memory.
 type stage struct {
 	t        *testing.T
 	site     *Server
@@ -45,8 +45,8 @@ type stage struct {
 	clients  *devices.Service
 	devices  *memory.Devices
 	sessions *memory.PageSessions
-	door     *fakeDoor
-	machine  *fakeMachine
+	door     *fakeExtensions
+	machine  *fakeStatus
 	personal *personal.Host
 	model    *memory.ScriptedModel
 	desktop  *fakeDesktop
@@ -59,7 +59,7 @@ type stage struct {
 func newStage(t *testing.T, change ...func(*devices.Options)) *stage {
 	t.Helper()
 	st := &stage{
-		t: t, devices: memory.NewDevices(), sessions: memory.NewPageSessions(), door: newFakeDoor(), machine: &fakeMachine{},
+		t: t, devices: memory.NewDevices(), sessions: memory.NewPageSessions(), door: newFakeExtensions(), machine: &fakeStatus{},
 		log: &logged{}, now: time.Date(2026, time.November, 30, 9, 30, 0, 0, time.UTC),
 	}
 	logger := slog.New(slog.NewTextHandler(st.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -265,28 +265,28 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-// fakeDoor is the extension side of a host.
-type fakeDoor struct {
+// fakeExtensions is the extension side of a host.
+type fakeExtensions struct {
 	mu       sync.Mutex
 	rows     []admission.Extension
 	refusals []browsers.Refusal
 	fault    error
 }
 
-func newFakeDoor() *fakeDoor {
-	return &fakeDoor{rows: []admission.Extension{
+func newFakeExtensions() *fakeExtensions {
+	return &fakeExtensions{rows: []admission.Extension{
 		{ID: 1, Origin: "chrome-extension://aaaa", Key: admission.HashKey("one"), State: admission.Allowed},
 		{ID: 2, Origin: "moz-extension://bbbb", Key: admission.HashKey("two"), State: admission.Waiting},
 	}}
 }
 
-func (d *fakeDoor) Extensions(context.Context) ([]admission.Extension, error) {
+func (d *fakeExtensions) Extensions(context.Context) ([]admission.Extension, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return append([]admission.Extension(nil), d.rows...), d.fault
 }
 
-func (d *fakeDoor) set(id int64, state admission.State) (admission.Extension, error) {
+func (d *fakeExtensions) set(id int64, state admission.State) (admission.Extension, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range d.rows {
@@ -298,33 +298,33 @@ func (d *fakeDoor) set(id int64, state admission.State) (admission.Extension, er
 	return admission.Extension{}, ports.ErrExtensionUnknown
 }
 
-func (d *fakeDoor) AllowExtension(_ context.Context, id int64) (admission.Extension, error) {
+func (d *fakeExtensions) AllowExtension(_ context.Context, id int64) (admission.Extension, error) {
 	return d.set(id, admission.Allowed)
 }
 
-func (d *fakeDoor) RemoveExtension(_ context.Context, id int64) (admission.Extension, error) {
+func (d *fakeExtensions) RemoveExtension(_ context.Context, id int64) (admission.Extension, error) {
 	return d.set(id, admission.Blocked)
 }
 
-func (d *fakeDoor) ForgetExtension(_ context.Context, id int64) error {
+func (d *fakeExtensions) ForgetExtension(_ context.Context, id int64) error {
 	_, err := d.set(id, "forgotten")
 	return err
 }
 
-func (d *fakeDoor) Refusals() []browsers.Refusal {
+func (d *fakeExtensions) Refusals() []browsers.Refusal {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return append([]browsers.Refusal(nil), d.refusals...)
 }
 
-func (d *fakeDoor) Refuse(cause admission.Cause, peer string) {
+func (d *fakeExtensions) Refuse(cause admission.Cause, peer string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.refusals = append(d.refusals, browsers.Refusal{Cause: cause, Peer: peer, Count: 1})
 }
 
 // lastCause is the cause of the latest refusal.
-func (d *fakeDoor) lastCause() admission.Cause {
+func (d *fakeExtensions) lastCause() admission.Cause {
 	list := d.Refusals()
 	if len(list) == 0 {
 		return ""
@@ -332,17 +332,17 @@ func (d *fakeDoor) lastCause() admission.Cause {
 	return list[len(list)-1].Cause
 }
 
-// fakeMachine is the rest of a host.
-type fakeMachine struct {
+// fakeStatus is the rest of a host.
+type fakeStatus struct {
 	path     PhonePath
 	overview web.Overview
 	used     string
 	fault    error
 }
 
-func (m *fakeMachine) Overview(context.Context) (web.Overview, error) { return m.overview, m.fault }
-func (m *fakeMachine) PhonePath(context.Context) PhonePath            { return m.path }
-func (m *fakeMachine) UseModel(_ context.Context, name, baseURL string) error {
+func (m *fakeStatus) Overview(context.Context) (web.Overview, error) { return m.overview, m.fault }
+func (m *fakeStatus) PhonePath(context.Context) PhonePath            { return m.path }
+func (m *fakeStatus) UseModel(_ context.Context, name, baseURL string) error {
 	m.used = name + " at " + baseURL
 	return m.fault
 }
