@@ -9,22 +9,22 @@ import (
 )
 
 // Conversation implements ports.ConversationReader.
-func (w *work) Conversation(id string) (conversations.Conversation, error) {
-	return w.conversation(conversationByID, id)
+func (t *transaction) Conversation(id string) (conversations.Conversation, error) {
+	return t.conversation(conversationByID, id)
 }
 
 // TopicBySubject implements ports.ConversationReader.
-func (w *work) TopicBySubject(subjectKey string) (conversations.Conversation, error) {
-	return w.conversation(conversationBySubject, subjectKey)
+func (t *transaction) TopicBySubject(subjectKey string) (conversations.Conversation, error) {
+	return t.conversation(conversationBySubject, subjectKey)
 }
 
-func (w *work) conversation(k statement, key string) (c conversations.Conversation, err error) {
-	err = w.row(k, "read conversation", ports.ErrConversationUnknown, func(row scanner) error { return scanConversation(row, &c) }, key)
+func (t *transaction) conversation(k statement, key string) (c conversations.Conversation, err error) {
+	err = t.row(k, "read conversation", ports.ErrConversationUnknown, func(row scanner) error { return scanConversation(row, &c) }, key)
 	return c, err
 }
 
 // Conversations implements ports.ConversationReader.
-func (w *work) Conversations(q ports.ConversationQuery) (list []conversations.Conversation, err error) {
+func (t *transaction) Conversations(q ports.ConversationQuery) (list []conversations.Conversation, err error) {
 	k, args := listAll, []any{max(q.Limit, 0), max(q.Offset, 0)}
 	switch {
 	case q.Kind != "" && q.Oldest:
@@ -37,7 +37,7 @@ func (w *work) Conversations(q ports.ConversationQuery) (list []conversations.Co
 	if q.Kind != "" {
 		args = append([]any{string(q.Kind)}, args...)
 	}
-	err = w.rows(k, "list conversations", func(row scanner) (bool, error) {
+	err = t.rows(k, "list conversations", func(row scanner) (bool, error) {
 		var c conversations.Conversation
 		if err := scanConversation(row, &c); err != nil {
 			return false, err
@@ -49,31 +49,31 @@ func (w *work) Conversations(q ports.ConversationQuery) (list []conversations.Co
 }
 
 // CountConversations implements ports.ConversationReader.
-func (w *work) CountConversations(kind conversations.Kind) (n int, err error) {
+func (t *transaction) CountConversations(kind conversations.Kind) (n int, err error) {
 	if kind == "" {
-		err = w.row(countAll, "count conversations", nil, into(&n))
+		err = t.row(countAll, "count conversations", nil, scanInto(&n))
 		return n, err
 	}
-	err = w.row(countKind, "count conversations", nil, into(&n), string(kind))
+	err = t.row(countKind, "count conversations", nil, scanInto(&n), string(kind))
 	return n, err
 }
 
 // PutConversation implements ports.ConversationWriter.
-func (w *work) PutConversation(c conversations.Conversation) error {
-	if w.failed != nil {
-		return w.failed
+func (t *transaction) PutConversation(c conversations.Conversation) error {
+	if t.failed != nil {
+		return t.failed
 	}
-	_, err := w.use(putConversation).ExecContext(w.ctx, c.ID, string(c.Kind), c.Title, c.SubjectKey,
+	_, err := t.use(putConversation).ExecContext(t.ctx, c.ID, string(c.Kind), c.Title, c.SubjectKey,
 		c.CreatedAt.UnixMilli(), c.UpdatedAt.UnixMilli(), int64(c.Generation), c.Unread, c.ReadThrough)
 	if sqlitex.NotUnique(err) { // of the two keys a conflict of the other one is an update
 		return ports.ErrSubjectTaken
 	}
-	return w.fail("store conversation", err)
+	return t.fail("store conversation", err)
 }
 
 // DropConversation implements ports.ConversationWriter.
-func (w *work) DropConversation(id string) error {
-	n, err := w.exec(dropConversation, "drop conversation", id)
+func (t *transaction) DropConversation(id string) error {
+	n, err := t.exec(dropConversation, "drop conversation", id)
 	if err == nil && n == 0 {
 		return ports.ErrConversationUnknown
 	}

@@ -48,7 +48,7 @@ func (s *Store) Update(ctx context.Context, change func(tx ports.PersonalTx) err
 }
 
 // takeTurn waits for the turn, which its caller has to hand on, and gives the
-// group to work in.
+// group to write in.
 func (s *Store) takeTurn(ctx context.Context) (*group, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (s *Store) handOn(g *group) {
 // run makes change a part of the transaction, or no part of it.
 func (g *group) run(change func(tx ports.PersonalTx) error) (err error) {
 	g.changes++
-	own := &work{session: &g.session}
+	own := &transaction{session: &g.session}
 	if _, err := own.exec(beginChange, "begin to write"); err != nil {
 		g.lost = err
 		return err
@@ -162,7 +162,7 @@ func (g *group) run(change func(tx ports.PersonalTx) error) (err error) {
 	ended := false
 	defer func() {
 		if !ended || err != nil {
-			g.undo(own.failed)
+			g.rollback(own.failed)
 		}
 	}()
 	err = change(own)
@@ -178,13 +178,13 @@ func (g *group) run(change func(tx ports.PersonalTx) error) (err error) {
 	return nil
 }
 
-// undo takes back the change that has just run. failure is that of the store, if it
+// rollback takes back the change that has just run. failure is that of the store, if it
 // had one: then the transaction may be gone already.
-func (g *group) undo(failure error) {
-	w := &work{session: &g.session}
-	_, err := w.exec(undoChange, "undo a change")
+func (g *group) rollback(failure error) {
+	t := &transaction{session: &g.session}
+	_, err := t.exec(rollbackChange, "roll a change back")
 	if err == nil {
-		_, err = w.exec(endChange, "undo a change")
+		_, err = t.exec(endChange, "roll a change back")
 	}
 	if err != nil && failure != nil {
 		err = failure
@@ -200,7 +200,7 @@ func (g *group) end() {
 		g.err = g.lost
 		_ = g.session.tx.Rollback() // there may be nothing left to take back
 	case g.kept == 0:
-		g.err = sqlitex.Wrap("undo changes", sqlitex.Rollback(g.session.tx))
+		g.err = sqlitex.Wrap("roll changes back", sqlitex.Rollback(g.session.tx))
 	default:
 		g.err = sqlitex.Wrap("commit changes", g.session.tx.Commit())
 	}

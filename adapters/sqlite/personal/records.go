@@ -5,14 +5,14 @@ import (
 )
 
 // Record implements ports.RecordReader.
-func (w *work) Record(area, id string) (body []byte, err error) {
-	err = w.row(recordByID, "read record", ports.ErrRecordUnknown, into(&body), area, id)
+func (t *transaction) Record(area, id string) (body []byte, err error) {
+	err = t.row(recordByID, "read record", ports.ErrRecordUnknown, scanInto(&body), area, id)
 	return body, err
 }
 
 // Records implements ports.RecordReader.
-func (w *work) Records(area string, limit int) (list []ports.Record, err error) {
-	err = w.rows(recordsInOrder, "list records", func(row scanner) (bool, error) {
+func (t *transaction) Records(area string, limit int) (list []ports.Record, err error) {
+	err = t.rows(recordsInOrder, "list records", func(row scanner) (bool, error) {
 		var r ports.Record
 		if err := row.Scan(&r.ID, &r.Body); err != nil {
 			return false, err
@@ -24,20 +24,20 @@ func (w *work) Records(area string, limit int) (list []ports.Record, err error) 
 }
 
 // PutRecord implements ports.RecordWriter.
-func (w *work) PutRecord(area, id string, body []byte, keep int) error {
+func (t *transaction) PutRecord(area, id string, body []byte, keep int) error {
 	if body == nil {
 		body = []byte{} // nil would be NULL
 	}
-	_, err := w.exec(putRecord, "store record", area, id, body)
+	_, err := t.exec(putRecord, "store record", area, id, body)
 	if err != nil || keep <= 0 {
 		return err
 	}
-	_, err = w.exec(evictRecords, "drop oldest records", area, keep)
+	_, err = t.exec(evictRecords, "drop oldest records", area, keep)
 	return err
 }
 
 // DropRecord implements ports.RecordWriter.
-func (w *work) DropRecord(area, id string) error {
-	_, err := w.exec(dropRecord, "drop record", area, id)
+func (t *transaction) DropRecord(area, id string) error {
+	_, err := t.exec(dropRecord, "drop record", area, id)
 	return err
 }

@@ -40,7 +40,7 @@ const (
 	evictRecords
 	dropRecord
 	beginChange
-	undoChange
+	rollbackChange
 	endChange
 	lastStatement
 )
@@ -94,9 +94,9 @@ func (s statement) text() string {
 			LIMIT max(0, (SELECT records FROM record_totals WHERE area = ?1) - ?2))`,
 		dropRecord: "DELETE FROM records WHERE area = ? AND id = ?",
 
-		beginChange: "SAVEPOINT change",
-		undoChange:  "ROLLBACK TO change",
-		endChange:   "RELEASE change",
+		beginChange:    "SAVEPOINT change",
+		rollbackChange: "ROLLBACK TO change",
+		endChange:      "RELEASE change",
 	}[s]
 }
 
@@ -132,59 +132,59 @@ func (s *session) use(k statement) *sql.Stmt {
 	return s.bound[k]
 }
 
-// work is what one change or one look does in its session. After a failure it
+// transaction is what one change or one look does in its session. After a failure it
 // does nothing more: SQLite may have taken the transaction back by itself, and
 // what came then would be durable at once.
-type work struct {
+type transaction struct {
 	*session
 	failed error
 }
 
 // fail notes a failure of the store.
-func (w *work) fail(doing string, err error) error {
-	if err != nil && w.failed == nil {
-		w.failed = sqlitex.Wrap(doing, err)
+func (t *transaction) fail(doing string, err error) error {
+	if err != nil && t.failed == nil {
+		t.failed = sqlitex.Wrap(doing, err)
 	}
-	return w.failed
+	return t.failed
 }
 
 // row reads one row. Where there is none, the error is unknown.
-func (w *work) row(k statement, doing string, unknown error, scan func(row scanner) error, args ...any) error {
-	if w.failed != nil {
-		return w.failed
+func (t *transaction) row(k statement, doing string, unknown error, scan func(row scanner) error, args ...any) error {
+	if t.failed != nil {
+		return t.failed
 	}
-	err := scan(w.use(k).QueryRowContext(w.ctx, args...))
+	err := scan(t.use(k).QueryRowContext(t.ctx, args...))
 	if errors.Is(err, sql.ErrNoRows) {
 		return unknown
 	}
-	return w.fail(doing, err)
+	return t.fail(doing, err)
 }
 
 // rows reads rows until visit gives false.
-func (w *work) rows(k statement, doing string, visit func(row scanner) (more bool, err error), args ...any) error {
-	if w.failed != nil {
-		return w.failed
+func (t *transaction) rows(k statement, doing string, visit func(row scanner) (more bool, err error), args ...any) error {
+	if t.failed != nil {
+		return t.failed
 	}
-	return w.fail(doing, eachRow(func() (*sql.Rows, error) { return w.use(k).QueryContext(w.ctx, args...) }, visit))
+	return t.fail(doing, eachRow(func() (*sql.Rows, error) { return t.use(k).QueryContext(t.ctx, args...) }, visit))
 }
 
 // exec says how many rows it changed.
-func (w *work) exec(k statement, doing string, args ...any) (changed int, err error) {
-	if w.failed != nil {
-		return 0, w.failed
+func (t *transaction) exec(k statement, doing string, args ...any) (changed int, err error) {
+	if t.failed != nil {
+		return 0, t.failed
 	}
-	done, err := w.use(k).ExecContext(w.ctx, args...)
+	done, err := t.use(k).ExecContext(t.ctx, args...)
 	if err != nil {
-		return 0, w.fail(doing, err)
+		return 0, t.fail(doing, err)
 	}
 	n, err := done.RowsAffected()
-	return int(n), w.fail(doing, err)
+	return int(n), t.fail(doing, err)
 }
 
 // scanner is a row.
 type scanner interface{ Scan(dest ...any) error }
 
-func into(dest ...any) func(scanner) error {
+func scanInto(dest ...any) func(scanner) error {
 	return func(row scanner) error { return row.Scan(dest...) }
 }
 

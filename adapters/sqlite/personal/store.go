@@ -34,7 +34,7 @@ type Store struct {
 var (
 	_ ports.PersonalStore   = (*Store)(nil)
 	_ ports.PersonalArchive = (*Store)(nil)
-	_ ports.PersonalTx      = (*work)(nil)
+	_ ports.PersonalTx      = (*transaction)(nil)
 )
 
 // New prepares the store in an open database, whose tables must be there. writer
@@ -66,9 +66,9 @@ func (s *Store) View(ctx context.Context, look func(tx ports.PersonalView) error
 		return sqlitex.Wrap("begin to read", err)
 	}
 	defer func() {
-		if undo := sqlitex.Rollback(tx); undo != nil {
-			err = errors.Join(err, sqlitex.Wrap("end reading", undo))
+		if failed := sqlitex.Rollback(tx); failed != nil {
+			err = errors.Join(err, sqlitex.Wrap("end reading", failed))
 		}
 	}()
-	return look(&work{session: &session{ctx: ctx, tx: tx, pool: s.reads}})
+	return look(&transaction{session: &session{ctx: ctx, tx: tx, pool: s.reads}})
 }
