@@ -19,13 +19,13 @@ var ErrUnknownTarget = errors.New("the control names a conversation that is not 
 func Agents() hub.Area {
 	return hub.Area{
 		Commands: []hub.Command{
-			{Method: "conversations.open_work", Phone: true, Do: hub.Refuse(readOpenWork, workbench.ConversationNotFound)},
-			{Method: "conversations.confirm", Phone: true, PerClient: true, Do: hub.Refuse(readConfirm, workbench.ConfirmationNotOwned)},
-			{Method: "conversations.approve", Phone: true, PerClient: true, Do: hub.Refuse(readApprove, workbench.ApprovalNotOwned)},
-			{Method: "conversations.targets", Loose: true, Do: hub.Mutate(hub.ReadNothing, func(hub.Request, hub.Nothing) hub.Mutation {
+			{Method: "conversations.open_work", Phone: true, Do: hub.Refuse[OpenWork](workbench.ConversationNotFound)},
+			{Method: "conversations.confirm", Phone: true, PerClient: true, Do: hub.Refuse[Confirm](workbench.ConfirmationNotOwned)},
+			{Method: "conversations.approve", Phone: true, PerClient: true, Do: hub.Refuse[Approve](workbench.ApprovalNotOwned)},
+			{Method: "conversations.targets", Loose: true, Do: hub.Mutate(func(hub.Request, hub.Nothing) hub.Mutation {
 				return hub.Mutation{Apply: func(ports.PersonalTx) (any, error) { return map[string]any{"targets": []any{}}, nil }}
 			})},
-			{Method: "conversations.target", Loose: true, Do: hub.Refuse(hub.ReadNothing, workbench.CodingUnavailable)},
+			{Method: "conversations.target", Loose: true, Do: hub.Refuse[hub.Nothing](workbench.CodingUnavailable)},
 		},
 		Controls: []hub.Control{
 			hub.On(func(_ context.Context, _ *hub.Client, m nova.ConfirmationDecision) error {
@@ -59,21 +59,18 @@ type (
 	}
 )
 
-func readOpenWork(f *jsonform.Form) (p OpenWork) {
+func (p *OpenWork) Read(f *jsonform.Form) {
 	params.Text(f, "work_id", &p.WorkID, params.MaxID)
-	return p
 }
 
-func readConfirm(f *jsonform.Form) (p Confirm) {
+func (p *Confirm) Read(f *jsonform.Form) {
 	params.Text(f, "id", &p.ID, params.MaxID)
 	params.Text(f, "proposal_id", &p.ProposalID, params.MaxID)
 	f.Bool("confirmed", &p.Confirmed)
-	return p
 }
 
-func readApprove(f *jsonform.Form) (p Approve) {
+func (p *Approve) Read(f *jsonform.Form) {
 	params.Text(f, "id", &p.ID, params.MaxID)
 	params.Text(f, "approval_id", &p.ApprovalID, params.MaxID)
 	f.Bool("approved", &p.Approved)
-	return p
 }

@@ -12,8 +12,8 @@ import (
 func Cards() hub.Area {
 	return hub.Area{
 		Commands: append(unsupported("profile", "refresh"),
-			hub.Command{Method: "context.adopt", Phone: true, Do: hub.Refuse(readCard, workbench.CardNotFound)},
-			hub.Command{Method: "context.dismiss", Phone: true, Do: hub.Refuse(readCard, workbench.CardNotFound)},
+			hub.Command{Method: "context.adopt", Phone: true, Do: hub.Refuse[Card](workbench.CardNotFound)},
+			hub.Command{Method: "context.dismiss", Phone: true, Do: hub.Refuse[Card](workbench.CardNotFound)},
 		),
 		Members: []hub.Member{
 			{
@@ -34,7 +34,6 @@ func Cards() hub.Area {
 // Card is the parameters of context.adopt and dismiss.
 type Card struct{ ID string }
 
-func readCard(f *jsonform.Form) (p Card) {
+func (p *Card) Read(f *jsonform.Form) {
 	params.Text(f, "id", &p.ID, params.MaxID)
-	return p
 }

@@ -27,31 +27,37 @@ const (
 func Memory() hub.Area {
 	return hub.Area{
 		Commands: []hub.Command{
-			{Method: "memory.list", Phone: true, Do: hub.Refuse(readList, workbench.Unsupported)},
-			{Method: "memory.evidence", Phone: true, Do: hub.Mutate(readEvidence, func(hub.Request, Evidence) hub.Mutation {
+			{Method: "memory.list", Phone: true, Do: hub.Refuse[List](workbench.Unsupported)},
+			{Method: "memory.evidence", Phone: true, Do: hub.Mutate(func(hub.Request, Evidence) hub.Mutation {
 				return hub.Mutation{Apply: func(ports.PersonalTx) (any, error) {
 					return map[string]any{"state": "unavailable", "evidence": nil}, nil
 				}}
 			})},
-			{Method: "memory.correct", Phone: true, Do: hub.Refuse(readCorrect, workbench.Unsupported)},
-			{Method: "memory.forget", Phone: true, Do: hub.Refuse(readForget, workbench.Unsupported)},
-			{Method: "memory.purge", Phone: true, KeepsData: true, Do: hub.Refuse(readPurge, workbench.Unsupported)},
-			{Method: "memory.reextract", Do: hub.Refuse(readReextract, workbench.Unsupported)},
+			{Method: "memory.correct", Phone: true, Do: hub.Refuse[Correct](workbench.Unsupported)},
+			{Method: "memory.forget", Phone: true, Do: hub.Refuse[Forget](workbench.Unsupported)},
+			{Method: "memory.purge", Phone: true, KeepsData: true, Do: hub.Refuse[Purge](workbench.Unsupported)},
+			{Method: "memory.reextract", Do: hub.Refuse[Reextract](workbench.Unsupported)},
 		},
 		Members: []hub.Member{everywhere("memory", `{"entries":[],"cursor":null,"overview":null}`)},
 	}
 }
 
-// Evidence is the parameters of memory.evidence.
-type Evidence struct{ EvidenceID string }
+// The parameters of the commands. Of most of them nothing is kept.
+type (
+	Evidence  struct{ EvidenceID string }
+	List      struct{}
+	Correct   struct{}
+	Forget    struct{}
+	Purge     struct{}
+	Reextract struct{}
+)
 
-func readEvidence(f *jsonform.Form) (p Evidence) {
+func (p *Evidence) Read(f *jsonform.Form) {
 	params.Text(f, "evidence_id", &p.EvidenceID, maxEvidenceID)
 	f.Want("evidence_id", !strings.Contains(p.EvidenceID, "\x00"))
-	return p
 }
 
-func readList(f *jsonform.Form) (p hub.Nothing) {
+func (*List) Read(f *jsonform.Form) {
 	var cursor string
 	var limit nova.Optional[uint64]
 	f.Text("cursor", jsonform.Omitted, &cursor, jsonform.Units(0, maxCursor))
@@ -59,33 +65,28 @@ func readList(f *jsonform.Form) (p hub.Nothing) {
 	if f.Has("include_expired") {
 		f.Bool("include_expired", new(bool))
 	}
-	return p
 }
 
-func readCorrect(f *jsonform.Form) (p hub.Nothing) {
+func (*Correct) Read(f *jsonform.Form) {
 	params.Text(f, "id", new(string), maxEntryID)
 	checkVersion(f)
 	params.TrimmedText(f, "content", new(string), maxContent)
-	return p
 }
 
-// readForget passes over a content, which clients have been seen to send.
-func readForget(f *jsonform.Form) (p hub.Nothing) {
+// Read passes over a content, which clients have been seen to send.
+func (*Forget) Read(f *jsonform.Form) {
 	params.Text(f, "id", new(string), maxEntryID)
 	checkVersion(f)
 	f.Value("content", new(json.RawMessage))
-	return p
 }
 
-func readPurge(f *jsonform.Form) (p hub.Nothing) {
+func (*Purge) Read(f *jsonform.Form) {
 	params.Text(f, "id", new(string), params.MaxRef)
 	checkVersion(f)
-	return p
 }
 
-func readReextract(f *jsonform.Form) (p hub.Nothing) {
+func (*Reextract) Read(f *jsonform.Form) {
 	params.Text(f, "id", new(string), params.MaxRef)
-	return p
 }
 
 // checkVersion looks at the version of a memory entry: an integer or a string.

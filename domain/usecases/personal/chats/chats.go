@@ -44,22 +44,22 @@ func New(h *hub.Hub, archive ports.PersonalArchive, q *turns.Queue, t *topics.To
 func (c *Chats) Area() hub.Area {
 	return hub.Area{
 		Commands: []hub.Command{
-			{Method: "conversations.create", Phone: true, Do: hub.Mutate(readCreate, func(_ hub.Request, p Create) hub.Mutation {
+			{Method: "conversations.create", Phone: true, Do: hub.Mutate(func(_ hub.Request, p Create) hub.Mutation {
 				return c.Answer(func(tx ports.PersonalTx) (string, error) { return c.create(tx, p.Title) })
 			})},
-			{Method: "conversations.select", Phone: true, Do: hub.Mutate(readSelect, func(_ hub.Request, p Select) hub.Mutation {
+			{Method: "conversations.select", Phone: true, Do: hub.Mutate(func(_ hub.Request, p Select) hub.Mutation {
 				return c.Answer(func(tx ports.PersonalTx) (string, error) {
 					_, err := stored.Conversation(tx, p.ID)
 					return p.ID, err
 				})
 			})},
-			{Method: "conversations.read", Phone: true, Do: hub.Mutate(readRead, func(_ hub.Request, p Read) hub.Mutation {
+			{Method: "conversations.read", Phone: true, Do: hub.Mutate(func(_ hub.Request, p Acknowledge) hub.Mutation {
 				return c.Answer(func(tx ports.PersonalTx) (string, error) { return "", acknowledge(tx, p) })
 			})},
-			{Method: "conversations.clear", Phone: true, Do: hub.Mutate(readClear, func(_ hub.Request, p Clear) hub.Mutation {
+			{Method: "conversations.clear", Phone: true, Do: hub.Mutate(func(_ hub.Request, p Clear) hub.Mutation {
 				return c.answered(c.clearing(p))
 			})},
-			{Method: "conversations.voice", Phone: true, Do: hub.Mutate(readVoice, c.setVoice)},
+			{Method: "conversations.voice", Phone: true, Do: hub.Mutate(c.setVoice)},
 		},
 		Members: []hub.Member{{Name: memberName, Desktop: c.section, Phone: c.section}},
 		Open:    c.open,
@@ -146,7 +146,7 @@ func (c *Chats) create(tx ports.PersonalTx, title string) (id string, err error)
 }
 
 // acknowledge marks a prefix as read. It never takes an acknowledgement back.
-func acknowledge(tx ports.PersonalTx, p Read) error {
+func acknowledge(tx ports.PersonalTx, p Acknowledge) error {
 	c, err := stored.Conversation(tx, p.ID)
 	if err != nil {
 		return err

@@ -9,10 +9,10 @@ import (
 
 // The parameters of conversations.create, select, read, clear and voice.
 type (
-	Create struct{ Title string } // "" when not given
-	Select struct{ ID string }
-	Read   struct{ ID, Through string } // Through is a message
-	Clear  struct {
+	Create      struct{ Title string } // "" when not given
+	Select      struct{ ID string }
+	Acknowledge struct{ ID, Through string } // Through is a message
+	Clear       struct {
 		ID       string
 		Expected nova.Optional[uint64] // generation
 	}
@@ -22,30 +22,25 @@ type (
 	}
 )
 
-func readCreate(f *jsonform.Form) (p Create) {
+func (p *Create) Read(f *jsonform.Form) {
 	params.OptionalText(f, "title", &p.Title, conversations.MaxTitle)
-	return p
 }
 
-func readSelect(f *jsonform.Form) (p Select) {
+func (p *Select) Read(f *jsonform.Form) {
 	params.Text(f, "id", &p.ID, params.MaxID)
-	return p
 }
 
-func readRead(f *jsonform.Form) (p Read) {
+func (p *Acknowledge) Read(f *jsonform.Form) {
 	params.Text(f, "id", &p.ID, params.MaxID)
 	params.Text(f, "through_message_id", &p.Through, params.MaxID)
-	return p
 }
 
-func readClear(f *jsonform.Form) (p Clear) {
+func (p *Clear) Read(f *jsonform.Form) {
 	params.Text(f, "id", &p.ID, params.MaxID)
 	f.OptionalUint("expected_generation", jsonform.Omitted, &p.Expected, 0, jsonform.MaxSafe)
-	return p
 }
 
-func readVoice(f *jsonform.Form) (p Voice) {
+func (p *Voice) Read(f *jsonform.Form) {
 	params.Text(f, "id", &p.ID, params.MaxID)
 	f.Bool("enabled", &p.Enabled)
-	return p
 }

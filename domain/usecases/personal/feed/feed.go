@@ -47,10 +47,10 @@ func New(h *hub.Hub, c *chats.Chats, t *turns.Turns, v *voice.Voice, language an
 func (f *Feed) Area() hub.Area {
 	return hub.Area{
 		Commands: []hub.Command{
-			{Method: "feed.action", Phone: true, Do: hub.Mutate(readAction, func(_ hub.Request, p Action) hub.Mutation {
+			{Method: "feed.action", Phone: true, Do: hub.Mutate(func(_ hub.Request, p Action) hub.Mutation {
 				return hub.Mutation{Apply: func(tx ports.PersonalTx) (any, error) { return f.act(tx, p) }}
 			})},
-			{Method: "conversations.open_feed", Phone: true, Do: hub.Mutate(readOpenTopic, f.openTopic)},
+			{Method: "conversations.open_feed", Phone: true, Do: hub.Mutate(f.openTopic)},
 		},
 		Members: []hub.Member{{Name: "feed", Desktop: f.section, Phone: f.section}},
 		Refresh: f.expire,
@@ -70,12 +70,11 @@ type Action struct {
 	SnoozeUntil time.Time // zero when not given
 }
 
-func readAction(f *jsonform.Form) (p Action) {
+func (p *Action) Read(f *jsonform.Form) {
 	params.Text(f, "id", &p.ID, params.MaxID)
 	jsonform.Choice(f, "action", jsonform.Required, &p.Verb,
 		VerbOpen, VerbExpand, VerbPresented, VerbNotified, VerbSnooze, VerbDismiss, VerbAct)
 	params.OptionalTime(f, "snooze_until", &p.SnoozeUntil)
-	return p
 }
 
 func (f *Feed) act(tx ports.PersonalTx, p Action) (any, error) {

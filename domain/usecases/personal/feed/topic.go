@@ -17,10 +17,9 @@ import (
 // OpenTopic is the parameters of conversations.open_feed.
 type OpenTopic struct{ FeedID, Label string } // Label "" when not given
 
-func readOpenTopic(f *jsonform.Form) (p OpenTopic) {
+func (p *OpenTopic) Read(f *jsonform.Form) {
 	params.Text(f, "feed_id", &p.FeedID, params.MaxID)
 	params.OptionalText(f, "label", &p.Label, maxLabel)
-	return p
 }
 
 // openTopic opens the topic that an item stands for and says what it is about to

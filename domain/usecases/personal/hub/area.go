@@ -73,27 +73,36 @@ type call struct {
 	query  func(tx ports.PersonalView, r Request) (data any, err error)
 }
 
+// parameters are those of a command. Read takes each member of the form once; what
+// it leaves is a member too many.
+type parameters[P any] interface {
+	*P
+	Read(f *jsonform.Form)
+}
+
 // Mutate is the handler of a command that may change something. Its outcome is
 // recorded in the ledger.
-func Mutate[P any](read func(f *jsonform.Form) P, run func(r Request, p P) Mutation) Handler {
+func Mutate[P any, R parameters[P]](run func(r Request, p P) Mutation) Handler {
 	return Handler{read: func(f *jsonform.Form) call {
-		p := read(f)
+		var p P
+		R(&p).Read(f)
 		return call{params: p, mutate: func(r Request) Mutation { return run(r, p) }}
 	}}
 }
 
 // Query is the handler of a command that changes nothing and leaves no receipt.
-func Query[P any](read func(f *jsonform.Form) P, run func(tx ports.PersonalView, r Request, p P) (data any, err error)) Handler {
+func Query[P any, R parameters[P]](run func(tx ports.PersonalView, r Request, p P) (data any, err error)) Handler {
 	return Handler{query: true, read: func(f *jsonform.Form) call {
-		p := read(f)
+		var p P
+		R(&p).Read(f)
 		return call{params: p, query: func(tx ports.PersonalView, r Request) (any, error) { return run(tx, r, p) }}
 	}}
 }
 
 // Refuse is the handler of a command that is always refused, once its parameters
 // are in order.
-func Refuse[P any](read func(f *jsonform.Form) P, why workbench.Refusal) Handler {
-	return Mutate(read, func(Request, P) Mutation { return refusing(why) })
+func Refuse[P any, R parameters[P]](why workbench.Refusal) Handler {
+	return Mutate[P, R](func(Request, P) Mutation { return refusing(why) })
 }
 
 // Request is a command on its way.

@@ -31,25 +31,26 @@ type results struct{ list []nova.PersonalResult }
 func (r *results) Send(m nova.Message) { r.list = append(r.list, m.(nova.PersonalResult)) }
 func (r *results) Changed(uint64)      {}
 
+// number is the parameters of a command.
+type number struct{ n uint64 }
+
+func (p *number) Read(f *jsonform.Form) { f.Uint("n", &p.n, 1, 3) }
+
 func TestAHubAsksAnAreaInItsTurn(t *testing.T) {
 	var calls []string
 	note := func(what string) { calls = append(calls, what) }
-	read := func(f *jsonform.Form) (n uint64) {
-		f.Uint("n", &n, 1, 3)
-		return n
-	}
 	h := newHub(t)
 	err := h.Open(t.Context(), hub.Area{
 		Commands: []hub.Command{
-			{Method: "toy.add", Phone: true, Do: hub.Mutate(read, func(_ hub.Request, n uint64) hub.Mutation {
+			{Method: "toy.add", Phone: true, Do: hub.Mutate(func(_ hub.Request, p number) hub.Mutation {
 				return hub.Mutation{
 					Prepare:   func(context.Context) error { note("prepare"); return nil },
-					Apply:     func(ports.PersonalTx) (any, error) { note("apply"); return n, nil },
+					Apply:     func(ports.PersonalTx) (any, error) { note("apply"); return p.n, nil },
 					Committed: func() { note("committed") },
 					Finally:   func() { note("finally") },
 				}
 			})},
-			{Method: "toy.count", Do: hub.Query(hub.ReadNothing, func(ports.PersonalView, hub.Request, hub.Nothing) (any, error) {
+			{Method: "toy.count", Do: hub.Query(func(ports.PersonalView, hub.Request, hub.Nothing) (any, error) {
 				note("count")
 				return 7, nil
 			})},

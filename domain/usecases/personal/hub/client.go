@@ -61,7 +61,7 @@ type Client struct {
 	left    bool
 	cut     []Shortened // of the last snapshot
 	holding int         // commands whose results are to come before any change
-	held    bool        // there was a change since
+	changed bool        // there was a change since
 }
 
 var _ Endpoint = (*Client)(nil)

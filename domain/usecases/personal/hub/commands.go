@@ -9,6 +9,7 @@ import (
 	"plexus/domain/jsonscan"
 	"plexus/domain/nova"
 	"plexus/domain/nova/jsonform"
+	"plexus/domain/usecases/personal/stored"
 	"plexus/domain/workbench"
 	"plexus/ports"
 )
@@ -19,8 +20,8 @@ const stateMethod = "state"
 // Nothing is the parameters of a command that has none.
 type Nothing struct{}
 
-// ReadNothing reads them.
-func ReadNothing(*jsonform.Form) Nothing { return Nothing{} }
+// Read implements the reading of parameters.
+func (*Nothing) Read(*jsonform.Form) {}
 
 // Knows reports whether there is such a method.
 func (h *Hub) Knows(method string) bool {
@@ -93,19 +94,12 @@ func (c *Client) command(ctx context.Context, m nova.PersonalCommand) error {
 	defer func() { c.answer(command, req, result, revision) }() // also after a panic: the client waits
 
 	ctx = context.WithoutCancel(ctx) // it was admitted: it is seen through
-	var done Result
-	var shown uint64
-	var err error
-	if command.Do.query {
-		done, err = h.query(ctx, req, asked, invalid)
-	} else {
-		done, shown, err = h.mutate(ctx, command, req, asked, invalid)
-	}
+	done, carried, err := h.run(ctx, command, req, asked, invalid)
 	if err != nil {
 		h.Log.Error("a command could not be carried out", "method", m.Method, "error", err)
 		return nil
 	}
-	result, revision = done, shown
+	result, revision = done, carried
 	return nil
 }
 
@@ -118,40 +112,38 @@ func (c *Client) hold() {
 }
 
 // answer sends a result, ends hold, and announces the state as it is then, unless
-// the result carries it. shown is the revision of the snapshot in it, 0 for none.
-func (c *Client) answer(command Command, req Request, r Result, shown uint64) {
+// the result carries it. revision is that of the snapshot in it, 0 for none.
+func (c *Client) answer(command Command, req Request, r Result, revision uint64) {
 	c.link.Send(nova.PersonalResult{
 		RequestID: req.ID, Error: string(r.Error), Data: r.Data, ReloadRequired: r.ReloadRequired,
-		InputStatus: r.InputStatus, InputTaskID: r.InputTaskID, Revision: shown,
+		InputStatus: r.InputStatus, InputTaskID: r.InputTaskID, Revision: revision,
 	})
 	h := c.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if newest := h.revision + h.unstored; newest > shown && (c.held || !command.Do.query) {
+	if newest := h.revision + h.unstored; newest > revision && (c.changed || !command.Do.query) {
 		c.link.Changed(newest)
 	}
 	if c.holding--; c.holding == 0 {
-		c.held = false
+		c.changed = false
 	}
 }
 
-// query carries out a command that changes nothing.
-func (h *Hub) query(ctx context.Context, req Request, asked call, invalid error) (result Result, err error) {
-	err = h.Store.View(ctx, func(tx ports.PersonalView) error {
+// run carries a command out, unless the ledger knows it. revision is that of a
+// snapshot in the result. An error is a failure of the store: nothing has happened,
+// and nothing is recorded.
+func (h *Hub) run(ctx context.Context, command Command, req Request, asked call, invalid error) (result Result, revision uint64, err error) {
+	if command.Do.query {
 		if invalid != nil {
 			result, err = outcome(nil, invalid)
-			return err
+			return result, 0, err
 		}
-		result, err = outcome(asked.query(tx, req))
-		return err
-	})
-	return result, err
-}
-
-// mutate looks the command up in the ledger and carries it out if it is new.
-// revision is that of a snapshot in the result. An error is a failure of the store:
-// nothing has happened, and nothing is recorded.
-func (h *Hub) mutate(ctx context.Context, command Command, req Request, asked call, invalid error) (result Result, revision uint64, err error) {
+		err = h.Store.View(ctx, func(tx ports.PersonalView) error {
+			result, err = outcome(asked.query(tx, req))
+			return err
+		})
+		return result, 0, err
+	}
 	known, result, err := command.recall(ctx, h.Store, req)
 	if known || err != nil {
 		return result, 0, err
@@ -180,7 +172,7 @@ func (h *Hub) mutate(ctx context.Context, command Command, req Request, asked ca
 		if isState && result.Error == "" {
 			kept.ReloadRequired = true // its data is composed once this is stored
 		}
-		return record(tx, req, kept)
+		return stored.Save(tx, receiptKind, req.Key, receipt{req.Fingerprint, kept}, MaxReceipts)
 	})
 	switch {
 	case err != nil && m.Failed != nil:

@@ -73,7 +73,7 @@ func (h *Hub) Open(ctx context.Context, areas ...Area) error {
 	h.areas, h.methods, h.controls = areas, map[string]Command{}, map[string]Control{}
 	members := map[string]bool{}
 	state := Area{Commands: []Command{{
-		Method: stateMethod, Phone: true, Loose: true, Do: Mutate(ReadNothing, func(Request, Nothing) Mutation { return Mutation{Apply: h.refresh} }),
+		Method: stateMethod, Phone: true, Loose: true, Do: Mutate(func(Request, Nothing) Mutation { return Mutation{Apply: h.refresh} }),
 	}}}
 	for _, a := range append([]Area{state}, areas...) {
 		for _, c := range a.Commands {
@@ -240,7 +240,7 @@ func (h *Hub) Announce() {
 	h.mu.Lock()
 	for c := range h.clients {
 		if c.holding > 0 {
-			c.held = true
+			c.changed = true
 			continue
 		}
 		c.link.Changed(h.revision + h.unstored)

@@ -57,11 +57,6 @@ func (c Command) recall(ctx context.Context, store ports.PersonalStore, req Requ
 	return known, result, err
 }
 
-// record stores the receipt of a request.
-func record(tx ports.PersonalTx, req Request, kept Result) error {
-	return stored.Save(tx, receiptKind, req.Key, receipt{req.Fingerprint, kept}, MaxReceipts)
-}
-
 // receiptKey names a request in the ledger: by its ID alone, or by client and ID
 // where every client has IDs of its own.
 func (c Command) receiptKey(caller workbench.Caller, requestID string) string {

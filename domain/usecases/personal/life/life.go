@@ -33,7 +33,7 @@ func New(h *hub.Hub) *Life { return &Life{h} }
 func (l *Life) Area() hub.Area {
 	return hub.Area{
 		Commands: []hub.Command{
-			{Method: "life.mutate", Phone: true, Loose: true, Do: hub.Mutate(readParams, func(r hub.Request, p Params) hub.Mutation {
+			{Method: "life.mutate", Phone: true, Loose: true, Do: hub.Mutate(func(r hub.Request, p Params) hub.Mutation {
 				return hub.Mutation{Apply: func(tx ports.PersonalTx) (any, error) { return l.mutate(tx, r.ID, r.Fingerprint, p.Op) }}
 			})},
 		},

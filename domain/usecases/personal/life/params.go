@@ -19,14 +19,14 @@ const (
 // Params are the parameters of life.mutate.
 type Params struct{ Op Op }
 
-// readParams is strict from the operation on: a from_news has members that nobody
+// Read is strict from the operation on: a from_news has members that nobody
 // here looks at.
-func readParams(f *jsonform.Form) (p Params) {
+func (p *Params) Read(f *jsonform.Form) {
 	var op string
 	jsonform.Choice(f, "op", jsonform.Required, &op, "create", "update", "convert", "undo_create", "profile", "from_news")
 	if op == "from_news" {
 		p.Op = FromNews{}
-		return p
+		return
 	}
 	f.Strict()
 	switch op {
@@ -41,7 +41,6 @@ func readParams(f *jsonform.Form) (p Params) {
 	case "profile":
 		p.Op = readProfile(f)
 	}
-	return p
 }
 
 func readCreate(f *jsonform.Form) Op {

@@ -40,8 +40,8 @@ func New(h *hub.Hub) *Presentation {
 func (p *Presentation) Area() hub.Area {
 	return hub.Area{
 		Commands: []hub.Command{
-			{Method: "presentation.set", Phone: true, PerClient: true, RetriesRefusals: true, Do: hub.Mutate(readMode, p.set)},
-			{Method: "presentation.seen", Phone: true, Do: hub.Mutate(readSeen, func(r hub.Request, _ Seen) hub.Mutation {
+			{Method: "presentation.set", Phone: true, PerClient: true, RetriesRefusals: true, Do: hub.Mutate(p.set)},
+			{Method: "presentation.seen", Phone: true, Do: hub.Mutate(func(r hub.Request, _ Seen) hub.Mutation {
 				return hub.Mutation{Apply: func(ports.PersonalTx) (any, error) { return p.seen(r.Client) }}
 			})},
 		},
@@ -74,16 +74,14 @@ type Mode struct{ Mode workbench.Mode }
 // Seen is the parameters of presentation.seen.
 type Seen struct{ ApprovalID, ConversationID, ProposalID string }
 
-func readMode(f *jsonform.Form) (p Mode) {
+func (p *Mode) Read(f *jsonform.Form) {
 	jsonform.Choice(f, "mode", jsonform.Required, &p.Mode, workbench.ModeBackground, workbench.ModeWorkbench, workbench.ModeOrb)
-	return p
 }
 
-func readSeen(f *jsonform.Form) (p Seen) {
+func (p *Seen) Read(f *jsonform.Form) {
 	params.OptionalText(f, "approval_id", &p.ApprovalID, params.MaxID)
 	params.OptionalText(f, "conversation_id", &p.ConversationID, params.MaxID)
 	params.OptionalText(f, "proposal_id", &p.ProposalID, params.MaxID)
-	return p
 }
 
 // answer is what a presentation.set answers with.

@@ -46,16 +46,15 @@ type (
 	}
 )
 
-func readLook(f *jsonform.Form) (p Look) {
+func (p *Look) Read(f *jsonform.Form) {
 	params.Text(f, "task_id", &p.TaskID, params.MaxRef)
 	if f.Has("after") {
 		f.Uint("after", &p.After, 0, jsonform.MaxSafe)
 	}
 	params.OptionalText(f, "input_request_id", &p.InputRequestID, params.MaxID)
-	return p
 }
 
-func readDelegation(f *jsonform.Form) (p Delegation) {
+func (p *Delegation) Read(f *jsonform.Form) {
 	params.Text(f, "conversation_id", &p.ConversationID, params.MaxID)
 	params.Text(f, "goal", &p.Goal, maxGoal)
 	jsonform.Texts(f, "acceptance", jsonform.Required, &p.Acceptance, 0, maxAcceptance, jsonform.Units(0, maxCriterion))
@@ -65,39 +64,33 @@ func readDelegation(f *jsonform.Form) (p Delegation) {
 		params.Text(f, "id", &t.ID, params.MaxRef)
 		f.Uint("version", &t.Version, 0, jsonform.MaxSafe)
 	})
-	return p
 }
 
-func readControl(f *jsonform.Form) (p Control) {
-	p.Precondition = readPrecondition(f)
+func (p *Control) Read(f *jsonform.Form) {
+	p.Precondition.Read(f)
 	p.Takeover = readEither(f, "action", "takeover", "return")
-	return p
 }
 
-func readInput(f *jsonform.Form) (p Input) {
-	p.Precondition = readPrecondition(f)
+func (p *Input) Read(f *jsonform.Form) {
+	p.Precondition.Read(f)
 	params.Text(f, "session_id", &p.SessionID, params.MaxRef)
 	params.Text(f, "text", &p.Text, maxInput)
-	return p
 }
 
-func readReconciliation(f *jsonform.Form) (p Reconciliation) {
-	p.Precondition = readPrecondition(f)
+func (p *Reconciliation) Read(f *jsonform.Form) {
+	p.Precondition.Read(f)
 	p.Done = readEither(f, "resolution", "done", "not_run")
-	return p
 }
 
-func readCompletion(f *jsonform.Form) (p Completion) {
-	p.Precondition = readPrecondition(f)
+func (p *Completion) Read(f *jsonform.Form) {
+	p.Precondition.Read(f)
 	f.Uint("todo_version", &p.Version, 0, jsonform.MaxSafe)
-	return p
 }
 
-func readPrecondition(f *jsonform.Form) (p Precondition) {
+func (p *Precondition) Read(f *jsonform.Form) {
 	params.Text(f, "task_id", &p.TaskID, params.MaxRef)
 	f.Uint("control_revision", &p.ControlRevision, 0, jsonform.MaxSafe)
 	f.Uint("goal_revision", &p.GoalRevision, 0, jsonform.MaxSafe)
-	return p
 }
 
 // readEither is one of two words, and reports whether it is the first.

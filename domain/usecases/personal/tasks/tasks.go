@@ -25,25 +25,25 @@ func New(h *hub.Hub) *Tasks { return &Tasks{h} }
 func (t *Tasks) Area() hub.Area {
 	return hub.Area{
 		Commands: []hub.Command{
-			{Method: "tasks.list", Phone: true, PerClient: true, Do: hub.Query(hub.ReadNothing, list)},
-			{Method: "tasks.get", Phone: true, PerClient: true, Do: hub.Query(readLook, get)},
-			{Method: "tasks.delegate", Phone: true, PerClient: true, Do: hub.Mutate(readDelegation, t.delegate)},
-			{Method: "tasks.control", Phone: true, PerClient: true, Do: hub.Mutate(readControl, func(r hub.Request, p Control) hub.Mutation {
+			{Method: "tasks.list", Phone: true, PerClient: true, Do: hub.Query(list)},
+			{Method: "tasks.get", Phone: true, PerClient: true, Do: hub.Query(get)},
+			{Method: "tasks.delegate", Phone: true, PerClient: true, Do: hub.Mutate(t.delegate)},
+			{Method: "tasks.control", Phone: true, PerClient: true, Do: hub.Mutate(func(r hub.Request, p Control) hub.Mutation {
 				return change(p.Precondition, func(t Task) (Task, error) { return TakeControl(t, p, r.Client.Terms().Caller()) })
 			})},
-			{Method: "tasks.cancel", Phone: true, PerClient: true, Do: hub.Mutate(readPrecondition, func(_ hub.Request, p Precondition) hub.Mutation {
+			{Method: "tasks.cancel", Phone: true, PerClient: true, Do: hub.Mutate(func(_ hub.Request, p Precondition) hub.Mutation {
 				return change(p, func(t Task) (Task, error) { return Cancel(t, p) })
 			})},
-			{Method: "tasks.input", Phone: true, PerClient: true, Do: hub.Mutate(readInput, func(_ hub.Request, p Input) hub.Mutation {
+			{Method: "tasks.input", Phone: true, PerClient: true, Do: hub.Mutate(func(_ hub.Request, p Input) hub.Mutation {
 				return refuse(p.Precondition, workbench.TaskInputUnavailable)
 			})},
-			{Method: "tasks.continue", Phone: true, PerClient: true, Do: hub.Mutate(readPrecondition, func(_ hub.Request, p Precondition) hub.Mutation {
+			{Method: "tasks.continue", Phone: true, PerClient: true, Do: hub.Mutate(func(_ hub.Request, p Precondition) hub.Mutation {
 				return refuse(p, workbench.TaskRuntimeMissing)
 			})},
-			{Method: "tasks.reconcile", Phone: true, PerClient: true, Do: hub.Mutate(readReconciliation, func(_ hub.Request, p Reconciliation) hub.Mutation {
+			{Method: "tasks.reconcile", Phone: true, PerClient: true, Do: hub.Mutate(func(_ hub.Request, p Reconciliation) hub.Mutation {
 				return refuse(p.Precondition, workbench.TaskRuntimeMissing)
 			})},
-			{Method: "tasks.complete_todo", Phone: true, PerClient: true, Do: hub.Mutate(readCompletion, func(_ hub.Request, p Completion) hub.Mutation {
+			{Method: "tasks.complete_todo", Phone: true, PerClient: true, Do: hub.Mutate(func(_ hub.Request, p Completion) hub.Mutation {
 				return refuse(p.Precondition, workbench.TaskRuntimeMissing)
 			})},
 		},

@@ -44,7 +44,10 @@ func New(h *hub.Hub, runtime ports.VoiceRuntime, busy func(conversationID string
 
 // Area is what the hub has to know of it.
 func (v *Voice) Area() hub.Area {
-	return hub.Area{Leave: v.stopOf, Stop: v.Stop}
+	return hub.Area{
+		Leave: func(c *hub.Client) { v.stopIf(func(s state) bool { return s.from == c }) },
+		Stop:  v.Stop,
+	}
 }
 
 // Owner is the conversation that speaks, "" for none.
@@ -129,9 +132,6 @@ func (v *Voice) run(ctx context.Context, conversationID string) (stop func(), er
 
 // Stop ends voice.
 func (v *Voice) Stop() { v.stopIf(func(state) bool { return true }) }
-
-// stopOf ends the voice that a client has started.
-func (v *Voice) stopOf(c *hub.Client) { v.stopIf(func(s state) bool { return s.from == c }) }
 
 func (v *Voice) stopIf(wanted func(state) bool) {
 	v.mu.Lock()
