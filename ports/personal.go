@@ -108,20 +108,20 @@ type Record struct {
 	Body []byte
 }
 
-// RecordReader reads the records of an area; a missing one is ErrRecordUnknown.
+// RecordReader reads the records of a kind; a missing one is ErrRecordUnknown.
 // Records lists in the order in which they were first put, the oldest first, at
 // most limit.
 type RecordReader interface {
-	Record(area, id string) (body []byte, err error)
-	Records(area string, limit int) ([]Record, error)
+	Record(kind, id string) (body []byte, err error)
+	Records(kind string, limit int) ([]Record, error)
 }
 
 // RecordWriter stores records. PutRecord replaces one in its place, or adds it;
-// if the area then has more than keep (0: no bound), the oldest go. DropRecord
+// if there are then more than keep of its kind (0: no bound), the oldest go. DropRecord
 // of a missing one is no error.
 type RecordWriter interface {
-	PutRecord(area, id string, body []byte, keep int) error
-	DropRecord(area, id string) error
+	PutRecord(kind, id string, body []byte, keep int) error
+	DropRecord(kind, id string) error
 }
 
 // PersonalArchive is what the owner's page asks beside the transactions.

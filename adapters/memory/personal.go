@@ -26,7 +26,7 @@ type Personal struct {
 // personalState is everything at one moment.
 type personalState struct {
 	threads map[string]*thread
-	areas   map[string][]ports.Record // oldest first
+	records map[string][]ports.Record // oldest first
 	lastSeq int64
 	lastPut int64
 }
@@ -160,8 +160,8 @@ var (
 // personalTx is a state that is about to be in force, if nothing goes wrong.
 type personalTx struct {
 	personalView
-	own      map[string]bool // threads that this change has copied
-	ownAreas bool
+	own        map[string]bool // threads that this change has copied
+	ownRecords bool
 }
 
 // thread gives a conversation's own copy to change, or nil.
@@ -282,8 +282,8 @@ func (tx *personalTx) InterruptPending() (n int, err error) {
 }
 
 // PutRecord implements ports.RecordWriter.
-func (tx *personalTx) PutRecord(area, id string, body []byte, keep int) error {
-	list := slices.Clone(tx.areas[area])
+func (tx *personalTx) PutRecord(kind, id string, body []byte, keep int) error {
+	list := slices.Clone(tx.records[kind])
 	if i := recordIndex(list, id); i >= 0 {
 		list[i].Body = slices.Clone(body)
 	} else {
@@ -292,27 +292,27 @@ func (tx *personalTx) PutRecord(area, id string, body []byte, keep int) error {
 	if keep > 0 {
 		list = list[max(0, len(list)-keep):]
 	}
-	tx.putArea(area, list)
+	tx.putRecords(kind, list)
 	return nil
 }
 
 // DropRecord implements ports.RecordWriter.
-func (tx *personalTx) DropRecord(area, id string) error {
-	if i := recordIndex(tx.areas[area], id); i >= 0 {
-		tx.putArea(area, slices.Delete(slices.Clone(tx.areas[area]), i, i+1))
+func (tx *personalTx) DropRecord(kind, id string) error {
+	if i := recordIndex(tx.records[kind], id); i >= 0 {
+		tx.putRecords(kind, slices.Delete(slices.Clone(tx.records[kind]), i, i+1))
 	}
 	return nil
 }
 
-func (tx *personalTx) putArea(area string, list []ports.Record) {
-	if !tx.ownAreas {
-		tx.areas = maps.Clone(tx.areas)
-		tx.ownAreas = true
+func (tx *personalTx) putRecords(kind string, list []ports.Record) {
+	if !tx.ownRecords {
+		tx.records = maps.Clone(tx.records)
+		tx.ownRecords = true
 	}
-	if tx.areas == nil {
-		tx.areas = map[string][]ports.Record{}
+	if tx.records == nil {
+		tx.records = map[string][]ports.Record{}
 	}
-	tx.areas[area] = list
+	tx.records[kind] = list
 }
 
 func recordIndex(list []ports.Record, id string) int {

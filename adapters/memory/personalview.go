@@ -123,8 +123,8 @@ func (v *personalView) UnreadAfter(conversationID string, after int64) (n int, e
 }
 
 // Record implements ports.RecordReader.
-func (v *personalView) Record(area, id string) ([]byte, error) {
-	list := v.areas[area]
+func (v *personalView) Record(kind, id string) ([]byte, error) {
+	list := v.records[kind]
 	if i := recordIndex(list, id); i >= 0 {
 		return slices.Clone(list[i].Body), nil
 	}
@@ -132,9 +132,9 @@ func (v *personalView) Record(area, id string) ([]byte, error) {
 }
 
 // Records implements ports.RecordReader.
-func (v *personalView) Records(area string, limit int) ([]ports.Record, error) {
+func (v *personalView) Records(kind string, limit int) ([]ports.Record, error) {
 	var list []ports.Record
-	for _, r := range v.areas[area] {
+	for _, r := range v.records[kind] {
 		if len(list) >= limit {
 			break
 		}

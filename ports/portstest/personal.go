@@ -147,12 +147,12 @@ func dumpTo(b *strings.Builder, v ports.PersonalView) error {
 			return err
 		}
 	}
-	for _, area := range []string{"a", "b"} {
-		records, err := v.Records(area, 1000)
+	for _, kind := range []string{"a", "b"} {
+		records, err := v.Records(kind, 1000)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(b, "%s %s\n", area, records)
+		fmt.Fprintf(b, "%s %s\n", kind, records)
 	}
 	return nil
 }

@@ -129,12 +129,12 @@ func recordsInOrder(t *testing.T, k *keeper) {
 	k.recordsAre(t, "a", 10, "[{y y} {x x} {w }]")
 }
 
-func (k *keeper) recordsAre(t *testing.T, area string, limit int, want string) {
+func (k *keeper) recordsAre(t *testing.T, kind string, limit int, want string) {
 	t.Helper()
 	k.view(t, func(v ports.PersonalView) error {
-		list, err := v.Records(area, limit)
+		list, err := v.Records(kind, limit)
 		if got := fmt.Sprintf("%s", list); got != want {
-			t.Errorf("records of %s, at most %d, are %s; want %s", area, limit, got, want)
+			t.Errorf("records of %s, at most %d, are %s; want %s", kind, limit, got, want)
 		}
 		return err
 	})

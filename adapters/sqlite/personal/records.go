@@ -5,13 +5,13 @@ import (
 )
 
 // Record implements ports.RecordReader.
-func (t *transaction) Record(area, id string) (body []byte, err error) {
-	err = t.row(recordByID, "read record", ports.ErrRecordUnknown, scanInto(&body), area, id)
+func (t *transaction) Record(kind, id string) (body []byte, err error) {
+	err = t.row(recordByID, "read record", ports.ErrRecordUnknown, scanInto(&body), kind, id)
 	return body, err
 }
 
 // Records implements ports.RecordReader.
-func (t *transaction) Records(area string, limit int) (list []ports.Record, err error) {
+func (t *transaction) Records(kind string, limit int) (list []ports.Record, err error) {
 	err = t.rows(recordsInOrder, "list records", func(row scanner) (bool, error) {
 		var r ports.Record
 		if err := row.Scan(&r.ID, &r.Body); err != nil {
@@ -19,25 +19,25 @@ func (t *transaction) Records(area string, limit int) (list []ports.Record, err 
 		}
 		list = append(list, r)
 		return true, nil
-	}, area, max(limit, 0))
+	}, kind, max(limit, 0))
 	return list, err
 }
 
 // PutRecord implements ports.RecordWriter.
-func (t *transaction) PutRecord(area, id string, body []byte, keep int) error {
+func (t *transaction) PutRecord(kind, id string, body []byte, keep int) error {
 	if body == nil {
 		body = []byte{} // nil would be NULL
 	}
-	_, err := t.exec(putRecord, "store record", area, id, body)
+	_, err := t.exec(putRecord, "store record", kind, id, body)
 	if err != nil || keep <= 0 {
 		return err
 	}
-	_, err = t.exec(evictRecords, "drop oldest records", area, keep)
+	_, err = t.exec(evictRecords, "drop oldest records", kind, keep)
 	return err
 }
 
 // DropRecord implements ports.RecordWriter.
-func (t *transaction) DropRecord(area, id string) error {
-	_, err := t.exec(dropRecord, "drop record", area, id)
+func (t *transaction) DropRecord(kind, id string) error {
+	_, err := t.exec(dropRecord, "drop record", kind, id)
 	return err
 }
