@@ -44,7 +44,7 @@ type Vitals struct {
 	Resident   int    `json:"resident"` // KiB, 0 where the system does not say
 }
 
-// child is a running child process; its standard input is its lifeline.
+// child is a running child process; it ends when its standard input does.
 type child struct {
 	Ready
 	cmd    *exec.Cmd
@@ -93,7 +93,7 @@ func (c *child) vitals() (Vitals, error) {
 }
 
 func (c *child) close() {
-	_ = c.stdin.Close() // it ends when its lifeline does
+	_ = c.stdin.Close() // which ends it
 	_ = c.cmd.Wait()    // its exit code says nothing more
 }
 

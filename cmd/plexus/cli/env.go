@@ -71,7 +71,7 @@ func IsTerminal(w any) bool {
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
 		return false
 	}
-	null, err := os.Stat(os.DevNull) // a device as well, and nobody sits there
+	null, err := os.Stat(os.DevNull) // a device as well, which nobody reads
 	return err == nil && !os.SameFile(info, null)
 }
 

@@ -26,7 +26,7 @@ type Subject struct {
 	Tailscale  *tailscale.Tool    // nil: it is not installed
 	Recognizer *status.Recognizer // and what phones are offered with it; nil: not known
 
-	Roots  *x509.CertPool // who may vouch for the server; nil: whom this system trusts
+	Roots  *x509.CertPool // authorities that are trusted; nil: those of this system
 	Now    func() time.Time
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)                  // nil: the system's
 	Dial   func(ctx context.Context, network, address string) (conn net.Conn, err error) // nil: TCP

@@ -18,8 +18,8 @@ import (
 	"plexus/domain/workbench"
 )
 
-// deskHost plays a host with a workbench. More says what else it does.
-type deskHost struct {
+// workbenchHost plays a host with a workbench. More says what else it does.
+type workbenchHost struct {
 	t    *testing.T
 	more func(h *novaHost, ws *websocket.Conn, kind string, payload map[string]any) (done bool)
 
@@ -29,9 +29,9 @@ type deskHost struct {
 	inputID  string
 }
 
-func newDeskHost(t *testing.T) *deskHost {
+func newWorkbenchHost(t *testing.T) *workbenchHost {
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
-	return &deskHost{t: t, inputID: phoneID, snapshot: workbench.MobileSnapshot{
+	return &workbenchHost{t: t, inputID: phoneID, snapshot: workbench.MobileSnapshot{
 		Type: "personal.state", Revision: 1,
 		Memory: raw("{}"), Capabilities: raw("{}"), News: raw("{}"), PendingApprovals: raw("[]"), PendingConfirmations: raw("[]"),
 		WorkbenchContext: raw("{}"), ProfilePreparation: raw("{}"), Feed: []workbench.FeedRow{}, Tasks: []workbench.TaskRow{},
@@ -48,7 +48,7 @@ func newDeskHost(t *testing.T) *deskHost {
 }
 
 // push sends the snapshot after a change.
-func (d *deskHost) push(h *novaHost, ws *websocket.Conn, change func(*workbench.MobileSnapshot)) {
+func (d *workbenchHost) push(h *novaHost, ws *websocket.Conn, change func(*workbench.MobileSnapshot)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	change(&d.snapshot)
@@ -60,19 +60,19 @@ func (d *deskHost) push(h *novaHost, ws *websocket.Conn, change func(*workbench.
 	h.say(ws, string(frame))
 }
 
-func (d *deskHost) note(format string, args ...any) {
+func (d *workbenchHost) note(format string, args ...any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.asked = append(d.asked, fmt.Sprintf(format, args...))
 }
 
-func (d *deskHost) saw() string {
+func (d *workbenchHost) saw() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return strings.Join(d.asked, "\n")
 }
 
-func (d *deskHost) on(h *novaHost, ws *websocket.Conn, kind string, payload map[string]any) {
+func (d *workbenchHost) on(h *novaHost, ws *websocket.Conn, kind string, payload map[string]any) {
 	if d.more != nil && d.more(h, ws, kind, payload) {
 		return
 	}
@@ -101,7 +101,7 @@ func (d *deskHost) on(h *novaHost, ws *websocket.Conn, kind string, payload map[
 }
 
 // obey does a command and gives what follows the ID in its result.
-func (d *deskHost) obey(h *novaHost, ws *websocket.Conn, method string, params map[string]any) string {
+func (d *workbenchHost) obey(h *novaHost, ws *websocket.Conn, method string, params map[string]any) string {
 	result := `"ok":true`
 	word := func(name string) string { s, _ := params[name].(string); return s }
 	d.push(h, ws, func(s *workbench.MobileSnapshot) {
@@ -133,15 +133,15 @@ func (d *deskHost) obey(h *novaHost, ws *websocket.Conn, method string, params m
 	return result
 }
 
-// deskRun is a run with a host that has a workbench.
-func deskRun(t *testing.T, d *deskHost) phoneRun {
+// workbenchRun is a run with a host that has a workbench.
+func workbenchRun(t *testing.T, d *workbenchHost) phoneRun {
 	r := newPhoneRun(t, d.on)
 	r.h.personal = true
 	return r
 }
 
 func TestPhone_Workbench(t *testing.T) {
-	d := newDeskHost(t)
+	d := newWorkbenchHost(t)
 	d.snapshot.Conversations.Messages = []workbench.MessageRow{
 		{ID: "m1", ConversationID: conversations.MainID, Role: conversations.User, Text: "Hi", Status: conversations.Interrupted},
 		{ID: "m2", ConversationID: conversations.MainID, Role: conversations.Assistant, Text: "Good\nday\u202e", Delivery: conversations.CutOff},
@@ -155,7 +155,7 @@ func TestPhone_Workbench(t *testing.T) {
 		}
 		return false
 	}
-	r := deskRun(t, d)
+	r := workbenchRun(t, d)
 	stdout, stderr, err := r.run(t.Context(), r.payload(t, phonePayload), strings.NewReader(
 		"/list\nfirst\n/open 2\nsecond\n/read\n/open 1\n/clear\n/new Garden\nthird\n/open 9\n/todo Buy \x1bmilk\n/todos\n/done 1\n/todos\n/done 7\n/todo\n/send\n/help\n/dictate /nowhere\n"))
 	if err != nil || stderr != "" {
@@ -223,7 +223,7 @@ func expectEvent(t *testing.T, all []map[string]any, want map[string]any) {
 }
 
 func TestPhone_SpeaksJSON(t *testing.T) {
-	d := newDeskHost(t)
+	d := newWorkbenchHost(t)
 	d.more = func(h *novaHost, ws *websocket.Conn, kind string, payload map[string]any) bool {
 		if kind == "input.text" {
 			h.say(ws, phoneCard)
@@ -232,7 +232,7 @@ func TestPhone_SpeaksJSON(t *testing.T) {
 		}
 		return false
 	}
-	r := deskRun(t, d)
+	r := workbenchRun(t, d)
 	r.json = true
 	stdout, stderr, err := r.run(t.Context(), r.payload(t, phonePayload), strings.NewReader("hello\n/todo \x1b\n/list\n/frob\n"))
 	if err != nil || stderr != "" || strings.ContainsAny(stdout, "\u009b\x1b") {
@@ -268,7 +268,7 @@ func TestPhone_SpeaksJSON(t *testing.T) {
 }
 
 func TestPhone_Dictates(t *testing.T) {
-	d := newDeskHost(t)
+	d := newWorkbenchHost(t)
 	heard := 0
 	d.more = func(h *novaHost, ws *websocket.Conn, kind string, payload map[string]any) bool {
 		switch {
@@ -285,7 +285,7 @@ func TestPhone_Dictates(t *testing.T) {
 	if err := os.WriteFile(file, pcm.AppendWAV(nil, make([]byte, pcm.BytesPerSecond/10)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := deskRun(t, d)
+	r := workbenchRun(t, d)
 	stdout, _, err := r.run(t.Context(), r.payload(t, phonePayload), strings.NewReader("/dictate "+file+"\n/send\n/send\n"))
 	if err != nil || !strings.Contains(stdout, "dictated: water the \\x9bplants\n    /send sends it\nnot done: nothing has been dictated\n") {
 		t.Errorf("it ended with %v\n%s", err, stdout)
@@ -296,7 +296,7 @@ func TestPhone_Dictates(t *testing.T) {
 }
 
 func TestPhone_ALostTextIsAskedForAgain(t *testing.T) {
-	d := newDeskHost(t)
+	d := newWorkbenchHost(t)
 	var r phoneRun
 	var input io.Writer
 	var ids []string
@@ -327,7 +327,7 @@ func TestPhone_ALostTextIsAskedForAgain(t *testing.T) {
 		}
 		return false
 	}
-	r = deskRun(t, d)
+	r = workbenchRun(t, d)
 	reader, writer := io.Pipe()
 	input = writer
 	defer writer.Close()
@@ -343,7 +343,7 @@ func TestPhone_ALostTextIsAskedForAgain(t *testing.T) {
 
 func TestPhone_QuitsWithATextUnderWay(t *testing.T) {
 	for _, asJSON := range []bool{false, true} {
-		d := newDeskHost(t)
+		d := newWorkbenchHost(t)
 		reader, writer := io.Pipe()
 		d.more = func(_ *novaHost, _ *websocket.Conn, kind string, _ map[string]any) bool {
 			if kind == "input.text" { // it is never said what became of it
@@ -351,7 +351,7 @@ func TestPhone_QuitsWithATextUnderWay(t *testing.T) {
 			}
 			return kind == "input.text"
 		}
-		r := deskRun(t, d)
+		r := workbenchRun(t, d)
 		r.json = asJSON
 		go func() { _, _ = io.WriteString(writer, "hello\n") }()
 		stdout, _, err := r.run(t.Context(), r.payload(t, phonePayload), reader)
@@ -371,7 +371,7 @@ func TestPhone_QuitsWithATextUnderWay(t *testing.T) {
 }
 
 func TestPhone_WaitsForTheLastAnswer(t *testing.T) {
-	d := newDeskHost(t)
+	d := newWorkbenchHost(t)
 	d.more = func(h *novaHost, ws *websocket.Conn, kind string, payload map[string]any) bool {
 		if kind != "input.text" {
 			return false
@@ -386,7 +386,7 @@ func TestPhone_WaitsForTheLastAnswer(t *testing.T) {
 		d.push(h, ws, func(s *workbench.MobileSnapshot) { s.Conversations.Messages = []workbench.MessageRow{message} })
 		return true
 	}
-	r := deskRun(t, d)
+	r := workbenchRun(t, d)
 	stdout, _, err := r.run(t.Context(), r.payload(t, phonePayload), strings.NewReader("hello\n"))
 	if err != nil || !strings.HasSuffix(stdout, "host: Good day\n") {
 		t.Errorf("it ended with %v\n%s", err, stdout)

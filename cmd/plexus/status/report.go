@@ -8,7 +8,7 @@ import (
 	"plexus/adapters/adminapi"
 )
 
-// Report is what is configured and reachable, and who is knocking.
+// Report is what is configured and reachable, who is connected, and who waits to be let in.
 type Report struct {
 	Version       string               `json:"version"`
 	PID           int                  `json:"pid"`

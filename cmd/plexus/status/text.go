@@ -17,7 +17,7 @@ func (b *lines) line(label, format string, args ...any) {
 	fmt.Fprintf(b, "%-12s%s\n", label, text.Printable(fmt.Sprintf(format, args...)))
 }
 
-// largeWAL is well above the size at which the log is folded back, in bytes.
+// largeWAL is well above the size at which SQLite writes the log back into the database, in bytes.
 const largeWAL = 64 << 20
 
 // Text renders a report for a terminal.
