@@ -46,7 +46,7 @@ func phones(t *testing.T) *devices.Service {
 	return c
 }
 
-// setupPhones serves registry at phones.
+// setupPhones serves p.
 func setupPhones(t *testing.T, p Phones, log *slog.Logger) *Client {
 	t.Helper()
 	srv := NewServer(Config{Extensions: &registry{}, PageIndex: pageIndex{}, Phones: p, Log: log})
@@ -98,8 +98,8 @@ func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{} }
 
 func TestPhones_InviteWaitRedeemRevoke(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		registry := phones(t)
-		c := setupPhones(t, registry, quiet())
+		service := phones(t)
+		c := setupPhones(t, service, quiet())
 		ctx := t.Context()
 		if _, err := c.Invite(ctx, "", false); !errors.Is(err, ErrNoPublicURL) {
 			t.Errorf("without an address: %v", err)
@@ -117,8 +117,8 @@ func TestPhones_InviteWaitRedeemRevoke(t *testing.T) {
 			told <- o
 		}()
 		synctest.Wait()
-		open, _ := registry.OpenInvitation()
-		_, device, err := registry.Redeem(ctx, open.Code, "A\u202ephone")
+		open, _ := service.OpenInvitation()
+		_, device, err := service.Redeem(ctx, open.Code, "A\u202ephone")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,14 +144,14 @@ func TestPhones_InviteWaitRedeemRevoke(t *testing.T) {
 
 func TestPhones_TheFirstAddressIsRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		registry := phones(t)
-		c := setupPhones(t, registry, quiet())
+		service := phones(t)
+		c := setupPhones(t, service, quiet())
 		for _, server := range []string{someServer, "wss://other.example"} {
 			if _, err := c.Invite(t.Context(), server, true); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if public, _, _ := registry.PublicURL(); public.String() != someServer+"/client/v1" {
+		if public, _, _ := service.PublicURL(); public.String() != someServer+"/client/v1" {
 			t.Errorf("the public URL is %s", public)
 		}
 		i, err := c.Invite(t.Context(), "", true)
@@ -205,12 +205,12 @@ func TestPhones_TheQuestionIsHeldOpenButNotForEver(t *testing.T) {
 func TestPhones_NoSecretInTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		registry := phones(t)
-		c := setupPhones(t, registry, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+		service := phones(t)
+		c := setupPhones(t, service, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 		if _, err := c.Invite(t.Context(), someServer, false); err != nil {
 			t.Fatal(err)
 		}
-		open, _ := registry.OpenInvitation()
+		open, _ := service.OpenInvitation()
 		if _, err := call[struct{}](t.Context(), c, http.MethodGet, "/v1/invitations/"+open.Code.Reveal()); err != nil {
 			t.Errorf("%v", err) // a code in the place of an ID is an invitation that is gone
 		}
@@ -220,7 +220,7 @@ func TestPhones_NoSecretInTheLog(t *testing.T) {
 	})
 }
 
-// signIn is an owner's door.
+// signIn lets the owner in, or fails.
 type signIn struct{ err error }
 
 func (l signIn) SignInLink() (SignInLink, error) {
