@@ -3,9 +3,10 @@
 // they are shown. What a command does and what a snapshot holds is the areas'
 // business: the hub knows their tables and none of their contents.
 //
-// Locks are taken in the order in which packages import each other: those of an
-// area before that of an area that it uses, and the hub's last. None is held
-// during a call to a port, except to a client's link, which never blocks.
+// Locks are taken in the order in which packages import each other, the hub's last:
+// the stream of an answer, then the queue of turns; dictation, then voice and
+// presentation. The ledger of texts and the erasures of topics are taken alone. None
+// is held during a call to a port, except to a client's link, which never blocks.
 package hub
 
 import (
