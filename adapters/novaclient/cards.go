@@ -119,25 +119,25 @@ func (s *cardSet) list() []Card {
 	return slices.SortedFunc(maps.Values(s.open), func(a, b Card) int { return strings.Compare(a.ID, b.ID) })
 }
 
-// projectCard is the card of a project.state, nil if it asks nothing.
-func projectCard(m nova.ProjectState, now time.Time) *Card {
-	if !m.Pending.Set {
-		return nil
+// cardOf reads a project.state or an executor.approval: which card it is about, and
+// that card, nil if nothing is asked.
+func cardOf(m nova.Message, now time.Time) (key cardKey, card *Card) {
+	switch m := m.(type) {
+	case nova.ProjectState:
+		key.conversation = m.ConversationID
+		if p := m.Pending.Value; m.Pending.Set {
+			card = &Card{ID: p.ID, Proposal: p, Busy: p.Busy, Deadline: deadline(p.ExpiresIn, now)}
+		}
+	case nova.ExecutorApproval:
+		key = cardKey{m.Executor, m.ConversationID}
+		if a := m.Pending.Value; m.Pending.Set {
+			card = &Card{ID: a.ID, DisplayName: m.DisplayName, Approval: a, Busy: a.Busy, Deadline: deadline(a.ExpiresIn, now)}
+		}
 	}
-	p := m.Pending.Value
-	return &Card{ID: p.ID, ConversationID: m.ConversationID, Proposal: p, Busy: p.Busy, Deadline: deadline(p.ExpiresIn, now)}
-}
-
-// approvalCard is the card of an executor.approval, nil if it asks nothing.
-func approvalCard(m nova.ExecutorApproval, now time.Time) *Card {
-	if !m.Pending.Set {
-		return nil
+	if card != nil {
+		card.Executor, card.ConversationID = key.executor, key.conversation
 	}
-	a := m.Pending.Value
-	return &Card{
-		ID: a.ID, Executor: m.Executor, DisplayName: m.DisplayName, ConversationID: m.ConversationID,
-		Approval: a, Busy: a.Busy, Deadline: deadline(a.ExpiresIn, now),
-	}
+	return key, card
 }
 
 // deadline counts from the moment of receipt.

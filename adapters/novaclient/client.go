@@ -87,11 +87,11 @@ func (c *Client) Run(ctx context.Context) error {
 			retries = 0
 		}
 		if end.Terminal() || retries == maxRetries {
-			c.options.Events.status(Status{Phase: Over, End: end})
+			notify(c.options.Events.Status, Status{Phase: Over, End: end})
 			return end
 		}
 		delay := firstRetry << retries
-		c.options.Events.status(Status{Phase: Waiting, End: end, Retry: delay})
+		notify(c.options.Events.Status, Status{Phase: Waiting, End: end, Retry: delay})
 		timer := time.NewTimer(delay)
 		select {
 		case <-timer.C:
@@ -105,7 +105,7 @@ func (c *Client) Run(ctx context.Context) error {
 // connectOnce is one connection from its dial to its end. uptime is how long it
 // was up.
 func (c *Client) connectOnce(ctx context.Context) (uptime time.Duration, end *End) {
-	c.options.Events.status(Status{Phase: Connecting})
+	notify(c.options.Events.Status, Status{Phase: Connecting})
 	conn, err := dial(ctx, c.options, &c.workbench)
 	if err != nil {
 		if !errors.As(err, &end) {
@@ -116,7 +116,7 @@ func (c *Client) connectOnce(ctx context.Context) (uptime time.Duration, end *En
 	since := time.Now()
 	c.setConn(conn) // Events may ask for it
 	conn.start()
-	stop := context.AfterFunc(ctx, func() { conn.fail(ErrClosed) })
+	stop := context.AfterFunc(ctx, func() { conn.uplink.fail(ErrClosed) })
 	defer stop()
 	end = conn.Wait()
 	c.setConn(nil)

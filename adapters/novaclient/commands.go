@@ -2,10 +2,9 @@ package novaclient
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 
 	"plexus/domain/nova"
 	"plexus/domain/nova/jsonform"
-	"plexus/domain/pairing"
 )
 
 // Why a command or a text did not get through.
@@ -39,12 +37,9 @@ func (e *TextRefused) Error() string { return "the host did not take the text: "
 // Command sends a control and waits for its receipt.
 func (c *Conn) Command(ctx context.Context, control nova.Control) (nova.Status, error) {
 	id := newID()
-	c.mu.Lock()
-	receipt, done := expect(c, c.receipts, id)
-	err := c.enqueueCommand(id, control)
-	c.mu.Unlock()
+	receipt, done := c.receipts.expect(id)
 	defer done()
-	if err != nil {
+	if err := c.uplink.command(id, control); err != nil {
 		return "", err
 	}
 	return await(ctx, c, receipt)
@@ -106,9 +101,7 @@ func trimmed(text string) (string, error) {
 // SubmitText sends a correlated text and waits for its outcome. With the
 // RequestID, text and instance of an earlier call it asks for that outcome again.
 func (c *Conn) SubmitText(ctx context.Context, text nova.InputText) error {
-	c.mu.Lock()
-	outcome, done := expect(c, c.texts, text.RequestID)
-	c.mu.Unlock()
+	outcome, done := c.texts.expect(text.RequestID)
 	defer done()
 	if err := c.apply(ctx, text); err != nil {
 		return err
@@ -160,10 +153,9 @@ func (c *Conn) Decide(ctx context.Context, cardID string, d nova.Decision) (nova
 
 // Onset says that the person began to speak. What plays is stopped first.
 func (c *Conn) Onset() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	reports := c.player.stop(time.Now())
-	return c.enqueueAll(append(reports, nova.SpeechOnset{SpeechID: newID(), RenderMS: nova.Some(c.renderMS())}))
+	return c.uplink.play(func(p *player) []nova.Control {
+		return append(p.stop(time.Now()), nova.SpeechOnset{SpeechID: newID(), RenderMS: nova.Some(c.uplink.renderMS())})
+	})
 }
 
 // StartVoice makes what Audio sends be heard by the host. Until it returns the
@@ -181,9 +173,9 @@ func (c *Conn) Audio(pcm []byte) error {
 	if err := nova.CheckUplinkPCM(pcm); err != nil {
 		return err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.enqueue(websocket.MessageBinary, append([]byte(nil), pcm...))
+	c.uplink.mu.Lock()
+	defer c.uplink.mu.Unlock()
+	return c.uplink.push(outgoing{websocket.MessageBinary, slices.Clone(pcm)})
 }
 
 // Dictate sends speech, which pcm gives at its pace, and waits for its text. It
@@ -192,14 +184,11 @@ func (c *Conn) Audio(pcm []byte) error {
 func (c *Conn) Dictate(ctx context.Context, conversationID string, pcm iter.Seq[[]byte]) (text string, err error) {
 	draft := nova.InputDictation{ID: newID(), Action: nova.DictationStart, ConversationID: conversationID}
 	startID := newID()
-	c.mu.Lock()
-	transcription, done := expect(c, c.transcriptions, draft.ID)
-	started, startDone := expect(c, c.receipts, startID)
-	err = c.enqueueCommand(startID, draft)
-	c.mu.Unlock()
+	transcription, done := c.transcriptions.expect(draft.ID)
 	defer done()
+	started, startDone := c.receipts.expect(startID)
 	defer startDone()
-	if err != nil {
+	if err := c.uplink.command(startID, draft); err != nil {
 		return "", err
 	}
 	for piece := range pcm {
@@ -244,82 +233,4 @@ func (c *Conn) finishDictation(ctx context.Context, draft nova.InputDictation, s
 		return "", ErrNotRecognized
 	}
 	return result.Text, nil
-}
-
-// expect makes answer wait for what comes to id; done ends that. The caller holds
-// mu, and calls done without it.
-func expect[T any](c *Conn, waiting map[string]chan T, id string) (answer chan T, done func()) {
-	answer = make(chan T, 1)
-	waiting[id] = answer
-	return answer, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(waiting, id)
-	}
-}
-
-// await waits for an answer, for ctx, whose cause it gives, and for the end of
-// the connection. An answer that came before either counts.
-func await[T any](ctx context.Context, c *Conn, ch chan T) (answer T, err error) {
-	select {
-	case answer = <-ch:
-		return answer, nil
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	case <-c.over:
-		err = c.cause()
-	}
-	select {
-	case answer = <-ch:
-		return answer, nil
-	default:
-		return answer, err
-	}
-}
-
-// enqueueAll sends controls whose receipts nobody waits for. The caller holds mu.
-func (c *Conn) enqueueAll(controls []nova.Control) error {
-	for _, control := range controls {
-		if err := c.enqueueCommand(newID(), control); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// enqueueCommand sends a control as a command of this ID. The caller holds mu.
-func (c *Conn) enqueueCommand(id string, control nova.Control) error {
-	text, err := nova.AppendCommand(nil, id, c.ready.ConnectionID, control)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", control.Kind(), err)
-	}
-	return c.enqueue(websocket.MessageText, text)
-}
-
-// enqueue ends the connection when there is no room. The caller holds mu.
-func (c *Conn) enqueue(kind websocket.MessageType, data []byte) error {
-	if cause := context.Cause(c.ctx); cause != nil {
-		return cause
-	}
-	if !c.out.push(outgoing{kind, data}) {
-		c.fail(ErrUplinkFull)
-		return ErrUplinkFull
-	}
-	c.signal()
-	return nil
-}
-
-// signal makes the sender look again.
-func (c *Conn) signal() {
-	select {
-	case c.wake <- struct{}{}:
-	default: // it will look anyway
-	}
-}
-
-// newID is a UUID as the apps spell it.
-func newID() string {
-	var random [16]byte
-	_, _ = rand.Read(random[:]) // never fails
-	return strings.ToUpper(pairing.NewDeviceID(random).String())
 }

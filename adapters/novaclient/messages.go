@@ -57,7 +57,7 @@ func (c *Conn) handle(kind websocket.MessageType, message []byte) error {
 		if err != nil {
 			return &Fault{"a binary message is no audio frame", err}
 		}
-		c.play(func(p *player) []nova.Control { return p.frame(h, pcm, now) })
+		_ = c.uplink.play(func(p *player) []nova.Control { return p.frame(h, pcm, now) }) // the connection is over if it fails
 		return nil
 	}
 	limit := nova.MaxText
@@ -69,18 +69,32 @@ func (c *Conn) handle(kind websocket.MessageType, message []byte) error {
 		return err
 	}
 	switch m := m.(type) {
-	case nova.Caption:
-		if !c.isNewCaption(m) {
+	case nova.Receipt:
+		c.receipts.deliver(m.RequestID, m.Status)
+	case nova.TextResult:
+		c.texts.deliver(m.RequestID, m)
+	case nova.Transcription:
+		c.transcriptions.deliver(m.ID, m)
+	case nova.DesktopCapabilities:
+		c.mu.Lock()
+		c.input = m
+		c.mu.Unlock()
+	case nova.ClockPing:
+		_ = c.uplink.command(newID(), nova.ClockPong{PingID: m.PingID, RenderMS: c.uplink.renderMS()}) // likewise
+	case nova.Caption: // a sequence above the last one: one counter for both roles
+		c.mu.Lock()
+		isNew := int64(m.Sequence) > c.lastCaption // at most MaxSafeInteger
+		c.lastCaption = max(c.lastCaption, int64(m.Sequence))
+		c.mu.Unlock()
+		if !isNew {
 			return nil
 		}
 	case nova.PlaybackClear:
-		c.play(func(p *player) []nova.Control { return p.clear(m.Generation, now) })
+		_ = c.uplink.play(func(p *player) []nova.Control { return p.clear(m.Generation, now) }) // likewise
 	case nova.PlaybackTerminal:
-		c.play(func(p *player) []nova.Control { return p.finish(m.Generation, now) })
-	case nova.ProjectState:
-		err = c.setCard("", m.ConversationID, projectCard(m, now))
-	case nova.ExecutorApproval:
-		err = c.setCard(m.Executor, m.ConversationID, approvalCard(m, now))
+		_ = c.uplink.play(func(p *player) []nova.Control { return p.finish(m.Generation, now) }) // likewise
+	case nova.ProjectState, nova.ExecutorApproval:
+		err = c.setCard(cardOf(m, now))
 	case nova.PersonalState:
 		if !c.ready.Personal {
 			return nil
@@ -90,77 +104,26 @@ func (c *Conn) handle(kind websocket.MessageType, message []byte) error {
 		if !c.ready.Personal {
 			return nil
 		}
-		c.resolve(m)
+		c.results.deliver(m.RequestID, m)
 		err = c.takeResult(m)
-	default:
-		c.resolve(m)
 	}
-	c.options.Events.message(m)
+	notify(c.options.Events.Message, m)
 	return err
 }
 
-// play lets the player do something and sends its reports.
-func (c *Conn) play(do func(*player) []nova.Control) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_ = c.enqueueAll(do(&c.player)) // an error is the end of the connection
-	c.signal()                      // when to look next may have changed
-}
-
-// setCard shows a card in place of the one of this executor and conversation, or
-// takes that away.
-func (c *Conn) setCard(executor, conversation string, card *Card) error {
+// setCard shows a card in place of the one of this key, or takes that away.
+func (c *Conn) setCard(key cardKey, card *Card) error {
 	if c.options.Profile == IOS {
-		conversation = "" // the old app knows of none
+		key.conversation = "" // the old app knows of none
 	}
 	c.mu.Lock()
-	removed, err := c.cards.put(cardKey{executor, conversation}, card)
+	removed, err := c.cards.put(key, card)
 	c.mu.Unlock()
-	if err != nil {
-		card = nil
+	if removed != nil {
+		notify(c.options.Events.Removed, *removed)
 	}
-	c.options.Events.cards(removed, card)
+	if err == nil && card != nil {
+		notify(c.options.Events.Card, *card)
+	}
 	return err
 }
-
-// isNewCaption wants a sequence above the last one: one counter for both roles.
-func (c *Conn) isNewCaption(m nova.Caption) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if int64(m.Sequence) <= c.lastCaption {
-		return false
-	}
-	c.lastCaption = int64(m.Sequence) // at most MaxSafeInteger
-	return true
-}
-
-// resolve gives an answer to whoever waits for it.
-func (c *Conn) resolve(m nova.Message) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch m := m.(type) {
-	case nova.Receipt:
-		deliver(c.receipts, m.RequestID, m.Status)
-	case nova.TextResult:
-		deliver(c.texts, m.RequestID, m)
-	case nova.Transcription:
-		deliver(c.transcriptions, m.ID, m)
-	case nova.PersonalResult:
-		deliver(c.results, m.RequestID, m)
-	case nova.DesktopCapabilities:
-		c.input = m
-	case nova.ClockPing:
-		_ = c.enqueueAll([]nova.Control{nova.ClockPong{PingID: m.PingID, RenderMS: c.renderMS()}}) // as in play
-	}
-}
-
-// deliver gives the first answer to its waiter; others find nobody.
-func deliver[T any](waiting map[string]chan T, id string, answer T) {
-	if ch, ok := waiting[id]; ok {
-		ch <- answer // it has room for one
-		delete(waiting, id)
-	}
-}
-
-// renderMS is this client's own clock.
-func (c *Conn) renderMS() float64 { return float64(time.Since(c.since).Microseconds()) / 1000 }

@@ -53,30 +53,10 @@ type Events struct {
 	Removed  func(Card)                     // a card is gone, and with it the question
 }
 
-func (e Events) status(s Status) {
-	if e.Status != nil {
-		e.Status(s)
-	}
-}
-
-func (e Events) message(m nova.Message) {
-	if e.Message != nil {
-		e.Message(m)
-	}
-}
-
-func (e Events) snapshot(s workbench.MobileSnapshot) {
-	if e.Snapshot != nil {
-		e.Snapshot(s)
-	}
-}
-
-func (e Events) cards(removed, shown *Card) {
-	if removed != nil && e.Removed != nil {
-		e.Removed(*removed)
-	}
-	if shown != nil && e.Card != nil {
-		e.Card(*shown)
+// notify calls one of the Events.
+func notify[T any](event func(T), value T) {
+	if event != nil {
+		event(value)
 	}
 }
 
@@ -84,7 +64,6 @@ func (e Events) cards(removed, shown *Card) {
 const (
 	clientPath = "/client/v1"
 	pairPath   = "/client/pair"
-	adminPath  = "/client/pair-admin"
 )
 
 // ErrNotLoopback refuses to send a token in the clear over a network.

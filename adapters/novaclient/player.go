@@ -79,16 +79,6 @@ func (g *playback) prune(now time.Time) {
 	}
 }
 
-// playedMS is how much has been heard: what was taken but for what still waits.
-func (g *playback) playedMS(now time.Time) uint64 {
-	g.prune(now)
-	played := duration(g.samples)
-	if n := len(g.ends); n > 0 {
-		played -= g.ends[n-1].Sub(now)
-	}
-	return uint64(max(0, played.Milliseconds()))
-}
-
 // finish marks the generation as whole.
 func (p *player) finish(g nova.Generation, now time.Time) []nova.Control {
 	if p.current != nil && p.current.Generation == g {
@@ -105,9 +95,8 @@ func (p *player) report(now time.Time) []nova.Control {
 	if p.current.prune(now); len(p.current.ends) > 0 {
 		return nil
 	}
-	return p.end(now, func(g nova.Generation, ms nova.Optional[uint64]) nova.Control {
-		return nova.PlaybackDone{Generation: g, PlayedMS: ms}
-	})
+	g, ms := p.end(now)
+	return []nova.Control{nova.PlaybackDone{Generation: g, PlayedMS: ms}}
 }
 
 // clear drops a generation as the host demands. Another one than the current is
@@ -120,9 +109,8 @@ func (p *player) clear(g nova.Generation, now time.Time) []nova.Control {
 	if p.current == nil {
 		p.current = &playback{Generation: g}
 	}
-	return append(reports, p.end(now, func(g nova.Generation, ms nova.Optional[uint64]) nova.Control {
-		return nova.PlaybackCleared{Generation: g, PlayedMS: ms}
-	})...)
+	_, ms := p.end(now)
+	return append(reports, nova.PlaybackCleared{Generation: g, PlayedMS: ms})
 }
 
 // stop drops what is held, of the client's own accord.
@@ -130,16 +118,21 @@ func (p *player) stop(now time.Time) []nova.Control {
 	if reports := p.report(now); p.current == nil {
 		return reports
 	}
-	return p.end(now, func(g nova.Generation, ms nova.Optional[uint64]) nova.Control {
-		return nova.PlaybackStopped{Generation: g, PlayedMS: ms}
-	})
+	g, ms := p.end(now)
+	return []nova.Control{nova.PlaybackStopped{Generation: g, PlayedMS: ms}}
 }
 
-// end forgets the current generation, after which no older one is played.
-func (p *player) end(now time.Time, report func(nova.Generation, nova.Optional[uint64]) nova.Control) []nova.Control {
-	g, ms := p.current.Generation, p.current.playedMS(now)
-	p.current, p.maxEnded = nil, max(p.maxEnded, g.Epoch)
-	return []nova.Control{report(g, nova.Some(ms))}
+// end forgets the current generation, after which no older one is played. playedMS is
+// how much has been heard: what was taken but for what still waits.
+func (p *player) end(now time.Time) (g nova.Generation, playedMS nova.Optional[uint64]) {
+	ended := p.current
+	ended.prune(now)
+	played := duration(ended.samples)
+	if n := len(ended.ends); n > 0 {
+		played -= ended.ends[n-1].Sub(now)
+	}
+	p.current, p.maxEnded = nil, max(p.maxEnded, ended.Epoch)
+	return ended.Generation, nova.Some(uint64(max(0, played.Milliseconds())))
 }
 
 // nextReport is when report will have something; zero: nothing is awaited.

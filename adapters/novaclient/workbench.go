@@ -43,35 +43,23 @@ func (w *Workbench) connected(instance string) {
 	w.instance, w.requested = instance, false
 }
 
-// put keeps a snapshot that is newer than the last.
-func (w *Workbench) put(revision uint64, s workbench.MobileSnapshot) (kept bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.known && revision <= w.revision {
-		return false
+// take keeps the snapshot of m, which an app must be able to use, if it is newer than
+// the last. news: it is, or its marker tells of one that was too large to come.
+func (w *Workbench) take(m nova.PersonalState) (snapshot workbench.MobileSnapshot, news bool, err error) {
+	isMarker := len(m.Frame) == 0
+	if !isMarker {
+		if snapshot, err = workbench.DecodeSnapshot(m.Frame); err != nil {
+			return snapshot, false, &Fault{"a snapshot cannot be used", err}
+		}
 	}
-	w.revision, w.known = revision, true
-	w.snapshot, w.any, w.requested = s, true, false
-	return true
-}
-
-// mustReload reports whether the state is to be asked for because it was too large
-// to come by itself: once until there is a snapshot (nova-personal §9.5).
-func (w *Workbench) mustReload() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.requested {
-		return false
+	news = !w.known || m.Revision > w.revision
+	if news && !isMarker {
+		w.revision, w.known = m.Revision, true
+		w.snapshot, w.any, w.requested = snapshot, true, false
 	}
-	w.requested = true
-	return true
-}
-
-// isNews reports whether a revision is above the last.
-func (w *Workbench) isNews(revision uint64) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return !w.known || revision > w.revision
+	return snapshot, news, nil
 }
 
 // Personal sends a command of the workbench and waits for its result, which may
@@ -89,13 +77,13 @@ func (c *Conn) Personal(ctx context.Context, method string, params any) (nova.Pe
 	if !c.ready.Personal {
 		return nova.PersonalResult{}, ErrNotPersonal
 	}
-	c.mu.Lock()
-	if len(c.results) == maxPersonal {
-		c.mu.Unlock()
+	select {
+	case c.personal <- struct{}{}:
+		defer func() { <-c.personal }()
+	default:
 		return nova.PersonalResult{}, ErrTooMany
 	}
-	result, done := expect(c, c.results, command.RequestID)
-	c.mu.Unlock()
+	result, done := c.results.expect(command.RequestID)
 	defer done()
 	waiting, stop := context.WithTimeoutCause(ctx, resultWithin, ErrNoResult)
 	defer stop()
@@ -127,31 +115,29 @@ func (c *Conn) takeResult(m nova.PersonalResult) error {
 	return nil
 }
 
-// takeState takes a snapshot, or a marker of one that was too large. A snapshot
-// that an app cannot use is an error.
+// takeState takes a snapshot, or a marker of one that was too large.
 func (c *Conn) takeState(m nova.PersonalState) error {
-	if len(m.Frame) == 0 {
-		if !c.workbench.isNews(m.Revision) {
-			return nil
-		}
+	snapshot, news, err := c.workbench.take(m)
+	switch {
+	case err != nil || !news:
+		return err
+	case len(m.Frame) == 0:
 		return c.reload()
 	}
-	snapshot, err := workbench.DecodeSnapshot(m.Frame)
-	if err != nil {
-		return &Fault{"a snapshot cannot be used", err}
-	}
-	if c.workbench.put(m.Revision, snapshot) {
-		c.options.Events.snapshot(snapshot)
-	}
+	notify(c.options.Events.Snapshot, snapshot)
 	return nil
 }
 
-// reload asks for the state.
+// reload asks for the state because it was too large to come by itself: once until
+// there is a snapshot (nova-personal §9.5).
 func (c *Conn) reload() error {
-	if !c.workbench.mustReload() {
+	w := c.workbench
+	w.mu.Lock()
+	asked := w.requested
+	w.requested = true
+	w.mu.Unlock()
+	if asked {
 		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.enqueueAll([]nova.Control{stateCommand()})
+	return c.uplink.command(newID(), stateCommand())
 }

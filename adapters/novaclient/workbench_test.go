@@ -88,13 +88,13 @@ func TestP86_AMarkerAsksForTheStateOnce(t *testing.T) {
 		l.say(marker(2))
 		l.say(marker(3))
 		l.silent("the answer was a marker too")
-		expectShown(t, c.Workbench(), 1, "a")
+		expectShown(t, c.workbench, 1, "a")
 		l.say(shown(4, "b"))
 		l.say(marker(5))
 		if again := l.hearCommand("state"); text(again.payload["request_id"]) == text(first.payload["request_id"]) {
 			t.Error("it asked under the old ID")
 		}
-		expectShown(t, c.Workbench(), 4, "b")
+		expectShown(t, c.workbench, 4, "b")
 	})
 }
 
@@ -115,7 +115,7 @@ func TestP86_AWriteWithoutItsDataIsNotSentAgain(t *testing.T) {
 		l.receipt(state, nova.Applied)
 		l.result(state, `"ok":true,"data":`+shown(3, "x"))
 		l.silent("that is all")
-		expectShown(t, c.Workbench(), 3, "x")
+		expectShown(t, c.workbench, 3, "x")
 	})
 }
 
@@ -136,7 +136,7 @@ func TestP87_OnlyAHigherRevisionIsTaken(t *testing.T) {
 			{shown(9, "equal to a nested one"), 9, "nested"},
 		} {
 			l.say(step.said)
-			expectShown(t, c.Workbench(), step.revision, step.title)
+			expectShown(t, c.workbench, step.revision, step.title)
 		}
 		l.hearCommand("state") // because of the marker
 		h.seen.add(func() {
@@ -203,7 +203,7 @@ func TestP88_AnUnansweredCommandIsGivenUpAndNotSentAgain(t *testing.T) {
 			}
 			l.result(command, `"ok":true,"data":`+shown(1, "late")) // nobody waits, and yet it is seen
 			l.silent("it is not sent again")
-			expectShown(t, c.Workbench(), 1, "late")
+			expectShown(t, c.workbench, 1, "late")
 		})
 	}
 }
@@ -321,7 +321,7 @@ func TestPersonal_NeedsToBeGranted(t *testing.T) {
 			}
 			l.say(shown(1, "not asked for"))
 			l.silent("nothing was sent")
-			if _, ok := c.Workbench().Snapshot(); ok {
+			if _, ok := c.workbench.Snapshot(); ok {
 				t.Errorf("profile %d: it shows a snapshot", p)
 			}
 			finish(c, l)
@@ -360,7 +360,7 @@ func TestWorkbench_ASnapshotThatCannotBeUsed(t *testing.T) {
 			l.say(shown(1, "a"))
 			l.say(said)
 			expectFault(t, said, c)
-			expectShown(t, c.Workbench(), 1, "a")
+			expectShown(t, c.workbench, 1, "a")
 			_ = l.ws.CloseNow()
 		})
 	}
@@ -377,5 +377,5 @@ func TestWorkbench_IsAnnounced(t *testing.T) {
 		})
 	})
 	var none Events
-	none.snapshot(workbench.MobileSnapshot{}) // nobody listens
+	notify(none.Snapshot, workbench.MobileSnapshot{}) // nobody listens
 }
