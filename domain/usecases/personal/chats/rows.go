@@ -97,7 +97,7 @@ func Value(s Shown) hub.Value {
 				return add(messageRow(m, readThrough)) && n < workbench.MaxShownMessages
 			})
 		},
-		OldestFirst: true, Closing: "]}",
+		OldestFirst: true, Closing: "}",
 	}}
 }
 

@@ -4,7 +4,6 @@
 package feed
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -114,7 +113,7 @@ func (f *Feed) expire(tx ports.PersonalTx) error {
 
 // Value is the member feed of a snapshot: the items, newest first.
 func Value(items []Item) hub.Value {
-	return hub.Value{Fixed: json.RawMessage("[]"), List: &hub.List{
+	return hub.Value{List: &hub.List{
 		Rows: func(add func(row any) bool) error {
 			for _, item := range items {
 				if !add(Row(item)) {
@@ -123,7 +122,7 @@ func Value(items []Item) hub.Value {
 			}
 			return nil
 		},
-		Closing: "]", Counted: true, Len: len(items),
+		Counted: true, Len: len(items),
 	}}
 }
 

@@ -134,7 +134,7 @@ func (c *Client) Snapshot(ctx context.Context) (state nova.PersonalState, err er
 		h.mu.Lock()
 		state.Revision = revision + h.unstored
 		h.mu.Unlock()
-		var parts []Part
+		parts := make([]Part, 0, h.members)
 		for _, a := range h.areas {
 			for _, m := range a.Members {
 				section := m.Phone

@@ -49,6 +49,7 @@ type Hub struct {
 	areas    []Area
 	methods  map[string]Command
 	controls map[string]Control
+	members  int // of the snapshot
 
 	mu       sync.Mutex // guards what follows
 	revision uint64     // of the newest commit
@@ -96,6 +97,7 @@ func (h *Hub) Open(ctx context.Context, areas ...Area) error {
 			members[m.Name] = true
 		}
 	}
+	h.members = len(members)
 	return h.Update(ctx, func(tx ports.PersonalTx) error {
 		for _, a := range areas {
 			if a.Open == nil {

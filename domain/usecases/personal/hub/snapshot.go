@@ -16,7 +16,7 @@ import (
 // Value is the value of a member of the snapshot.
 type Value struct {
 	// Fixed is encoded as it is, without List. json.RawMessage is taken without a
-	// look.
+	// look. A value that is nothing but its List has none.
 	Fixed any
 	// AtLeast is a lower bound of Fixed's bytes: a phone's snapshot that cannot fit is
 	// not encoded at all.
@@ -37,7 +37,7 @@ type List struct {
 	Rows func(add func(row any) bool) error
 	// OldestFirst is the order on the wire.
 	OldestFirst bool
-	// Closing is the end of Fixed, from the bracket that closes the list on.
+	// Closing is what stands behind the bracket that closes the list in Fixed.
 	Closing string
 	// Counted: Len is how many rows there are, and the log tells how many are missing.
 	Counted bool
@@ -46,7 +46,8 @@ type List struct {
 
 // Constant is the section of a member that is always the same JSON text.
 func Constant(text string) Section {
-	return func(ports.PersonalView, *Client) (Value, error) { return Value{Fixed: json.RawMessage(text)}, nil }
+	v := Value{Fixed: json.RawMessage(text)}
+	return func(ports.PersonalView, *Client) (Value, error) { return v, nil }
 }
 
 // Part is one member of a snapshot on its way out.
@@ -116,16 +117,20 @@ func compose(head []byte, parts []Part, limit int) (frame []byte, cut Cut, err e
 	ends := make([]int, len(parts)) // in fixed, without the closing of their lists
 	for i, p := range parts {
 		if p.Name != "" {
-			fmt.Fprintf(&fixed.buf, `,"%s":`, p.Name)
+			fixed.buf.WriteString(`,"`)
+			fixed.buf.WriteString(p.Name)
+			fixed.buf.WriteString(`":`)
 		}
 		if raw, ok := p.Fixed.(json.RawMessage); ok {
 			fixed.buf.Write(raw)
+		} else if p.Fixed == nil {
+			fixed.buf.WriteString("[]")
 		} else if !fixed.encode(p.Fixed) {
 			return nil, Cut{}, fixed.err
 		}
 		ends[i] = fixed.buf.Len()
 		if p.List != nil {
-			ends[i] -= len(p.List.Closing)
+			ends[i] -= len("]") + len(p.List.Closing)
 		}
 	}
 	if head != nil {

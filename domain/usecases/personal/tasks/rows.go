@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"encoding/json"
 	"slices"
 
 	"plexus/domain/usecases/personal/hub"
@@ -11,7 +10,7 @@ import (
 // Value is the member tasks of a snapshot: the tasks, in the order in which they
 // were made.
 func Value(list []Task) hub.Value {
-	return hub.Value{Fixed: json.RawMessage("[]"), List: &hub.List{
+	return hub.Value{List: &hub.List{
 		Rows: func(add func(row any) bool) error {
 			for _, t := range slices.Backward(list) {
 				if !add(Row(t)) {
@@ -20,7 +19,7 @@ func Value(list []Task) hub.Value {
 			}
 			return nil
 		},
-		OldestFirst: true, Closing: "]", Counted: true, Len: len(list),
+		OldestFirst: true, Counted: true, Len: len(list),
 	}}
 }
 
