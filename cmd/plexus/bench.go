@@ -40,7 +40,7 @@ func benchmark(ctx context.Context, env cli.Env, args []string) error {
 		if err != nil {
 			return err
 		}
-		err = bench.Live(ctx, func(ctx context.Context) error { return client.Ping(ctx, nil) }, env.Now, env.Stdout, *asJSON)
+		err = bench.Live(ctx, func() error { return client.Ping(ctx, nil) }, env.Stdout, *asJSON)
 		return errors.Join(err, client.Close())
 	}
 	self, err := os.Executable()

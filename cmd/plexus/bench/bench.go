@@ -94,18 +94,32 @@ func (b *run) measure(ctx context.Context) (*Report, error) {
 	defer b.host.close()
 
 	r := &Report{Machine: Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Go: runtime.Version()}}
-	steps := []func(context.Context, *Report) error{
-		b.coldQuery, b.roundTrips, b.cancelLatency, b.firstResult, b.allocations, b.throughput, b.memory,
-	}
-	if b.options.Soak > 0 {
-		steps = append(steps, b.soak)
-	}
-	for _, step := range steps {
-		if err := step(ctx, r); err != nil {
-			return nil, err
+	for _, step := range []struct {
+		name string
+		take func(context.Context, *Report) error
+	}{
+		{"cold query", b.connected(b.coldQuery)}, {"round trip", b.roundTrips},
+		{"cancel", b.connected(b.cancelLatency)}, {"first result", b.connected(b.firstResult)},
+		{"allocations", b.connected(b.allocations)}, {"throughput", b.connected(b.throughput)},
+		{"memory", b.memory}, {"soak", b.soak},
+	} {
+		if err := step.take(ctx, r); err != nil {
+			return nil, fmt.Errorf("%s: %w", step.name, err)
 		}
 	}
 	return r, nil
+}
+
+// connected gives a step a WebSocket of its own to the host.
+func (b *run) connected(take func(context.Context, *wire, *Report) error) func(context.Context, *Report) error {
+	return func(ctx context.Context, r *Report) error {
+		w, err := dialHost(b.host, true)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = w.Close() }()
+		return take(ctx, w, r)
+	}
 }
 
 // samples scales a number of samples to the options.

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // Kinds of child.
@@ -50,7 +50,6 @@ type child struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
-	mu     sync.Mutex // one question at a time
 }
 
 func startChild(ctx context.Context, argv []string, s Setup) (*child, error) {
@@ -75,6 +74,14 @@ func startChild(ctx context.Context, argv []string, s Setup) (*child, error) {
 	return c, nil
 }
 
+// dial connects to one of its listeners, which are of TCP for WebSockets.
+func (c *child) dial(websocket bool) (net.Conn, error) {
+	if websocket {
+		return net.Dial("tcp", c.TCP)
+	}
+	return net.Dial("unix", c.Unix)
+}
+
 func (c *child) answer(v any) error {
 	line, err := c.stdout.ReadBytes('\n')
 	if err != nil {
@@ -85,8 +92,6 @@ func (c *child) answer(v any) error {
 
 // vitals asks the child about itself.
 func (c *child) vitals() (Vitals, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	var v Vitals
 	_, err := io.WriteString(c.stdin, "vitals\n")
 	return v, errors.Join(err, c.answer(&v))

@@ -31,11 +31,11 @@ import (
 func RunChild(ctx context.Context, kind string, stdin io.Reader, stdout io.Writer) error {
 	lines := bufio.NewReader(stdin)
 	line, err := lines.ReadBytes('\n')
-	if err != nil {
-		return fmt.Errorf("bench child: read the setup: %w", err)
-	}
 	var s Setup
-	if err := json.Unmarshal(line, &s); err != nil {
+	if err == nil {
+		err = json.Unmarshal(line, &s)
+	}
+	if err != nil {
 		return fmt.Errorf("bench child: read the setup: %w", err)
 	}
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")

@@ -21,34 +21,35 @@ type Latency struct {
 	Extra Figures `json:"extra"` // host minus what the upstream itself takes
 }
 
+// inTurn times the host and the same thing without a host, in turn, n times each.
+func (b *run) inTurn(what string, n int, host, bare func(i int) (time.Duration, error)) (hosts, bares []time.Duration, err error) {
+	for i := range n {
+		if i%20 == 0 {
+			b.say("%s: %d of %d", what, i, n)
+		}
+		h, err := host(i)
+		if err != nil {
+			return nil, nil, err
+		}
+		f, err := bare(i)
+		if err != nil {
+			return nil, nil, fmt.Errorf("without a host: %w", err)
+		}
+		hosts, bares = append(hosts, h), append(bares, f)
+	}
+	return hosts, bares, nil
+}
+
 // cancelLatency: from Cancel written to the upstream call's end, seen by the
 // upstream; beside it, a bare HTTP client that cancels the same call.
-func (b *run) cancelLatency(ctx context.Context, r *Report) error {
-	w, err := dialHost(b.host, true)
-	if err != nil {
-		return fmt.Errorf("cancel: %w", err)
-	}
-	defer func() { _ = w.Close() }()
+func (b *run) cancelLatency(ctx context.Context, w *wire, r *Report) error {
 	client := &http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
-	n := b.samples(1000)
-	var host, bare []time.Duration
-	for i := range n {
-		if i%50 == 0 {
-			b.say("cancel: %d of %d", i, n)
-		}
-		d, err := b.cancelOnce(ctx, w, uint64(i))
-		if err != nil {
-			return fmt.Errorf("cancel: %w", err)
-		}
-		host = append(host, d)
-		if d, err = b.bareCancel(ctx, client); err != nil {
-			return fmt.Errorf("bare cancel: %w", err)
-		}
-		bare = append(bare, d)
-	}
+	host, bare, err := b.inTurn("cancel", b.samples(1000),
+		func(i int) (time.Duration, error) { return b.cancelOnce(ctx, w, uint64(i)) },
+		func(int) (time.Duration, error) { return b.bareCancel(ctx, client) })
 	r.Cancel = Latency{What: "Cancel written to upstream call ended", Host: figuresOf(host), Bare: figuresOf(bare)}
-	return nil
+	return err
 }
 
 func (b *run) cancelOnce(ctx context.Context, w *wire, id uint64) (time.Duration, error) {
@@ -59,14 +60,10 @@ func (b *run) cancelOnce(ctx context.Context, w *wire, id uint64) (time.Duration
 	if err := w.send(w.ask(id, askHeld, false)); err != nil {
 		return 0, err
 	}
-	if err := b.awaitHeld(ctx); err != nil {
-		return 0, err
-	}
-	if _, err := w.Write(stop); err != nil {
-		return 0, err
-	}
-	start := time.Now()
-	return b.awaitEnded(ctx, start)
+	return b.timeCancel(ctx, func() (time.Time, error) {
+		_, err := w.Write(stop)
+		return time.Now(), err
+	})
 }
 
 func (b *run) bareCancel(ctx context.Context, client *http.Client) (time.Duration, error) {
@@ -84,67 +81,61 @@ func (b *run) bareCancel(ctx context.Context, client *http.Client) (time.Duratio
 		}
 		done <- err
 	}()
-	if err := b.awaitHeld(ctx); err != nil {
+	d, err := b.timeCancel(ctx, func() (time.Time, error) {
+		start := time.Now()
+		cancel()
+		return start, nil
+	})
+	if err != nil {
 		return 0, err
 	}
-	start := time.Now()
-	cancel()
-	d, err := b.awaitEnded(ctx, start)
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		return 0, err
 	}
-	return d, err
+	return d, nil
 }
 
-func (b *run) awaitHeld(ctx context.Context) error {
-	select {
-	case <-b.stubs.held:
-		return nil
-	case <-time.After(callLimit):
-		return errors.New("the model stub was never called")
-	case <-ctx.Done():
-		return ctx.Err()
+// timeCancel cancels a call that has reached the model stub, and gives how long after
+// start the stub saw its end.
+func (b *run) timeCancel(ctx context.Context, cancel func() (start time.Time, err error)) (time.Duration, error) {
+	if _, err := receive(ctx, b.stubs.held, "the model stub was never called"); err != nil {
+		return 0, err
 	}
+	start, err := cancel()
+	if err != nil {
+		return 0, err
+	}
+	end, err := receive(ctx, b.stubs.ended, "the upstream call never ended")
+	return max(end.Sub(start), 0), err
 }
 
-func (b *run) awaitEnded(ctx context.Context, start time.Time) (time.Duration, error) {
+// receive waits for what a stub tells.
+func receive[T any](ctx context.Context, told <-chan T, late string) (value T, err error) {
 	select {
-	case end := <-b.stubs.ended:
-		return max(end.Sub(start), 0), nil
+	case value = <-told:
+		return value, nil
 	case <-time.After(callLimit):
-		return 0, errors.New("the upstream call never ended")
+		return value, errors.New(late)
 	case <-ctx.Done():
-		return 0, ctx.Err()
+		return value, ctx.Err()
 	}
 }
 
 // firstResult: from the query written to the SearchResult read, with a search
 // service that takes 0, 10 and 30 ms, beside a bare HTTP call to that service.
-func (b *run) firstResult(ctx context.Context, r *Report) error {
-	w, err := dialHost(b.host, true)
-	if err != nil {
-		return fmt.Errorf("first result: %w", err)
-	}
-	defer func() { _ = w.Close() }()
+func (b *run) firstResult(ctx context.Context, w *wire, r *Report) error {
 	client := &http.Client{}
 	defer client.CloseIdleConnections()
 	for _, ms := range []int{0, 10, 30} {
-		n := b.samples(300)
-		var host, bare, extra []time.Duration
-		for i := range n {
-			if i%20 == 0 {
-				b.say("first result: service takes %d ms: %d of %d", ms, i, n)
-			}
-			d, err := firstResultOnce(w, uint64(1000*ms+i), ms)
-			if err != nil {
-				return fmt.Errorf("first result: %w", err)
-			}
-			host = append(host, d)
-			extra = append(extra, d-time.Duration(ms)*time.Millisecond)
-			if d, err = b.bareSearch(ctx, client, ms); err != nil {
-				return fmt.Errorf("bare search: %w", err)
-			}
-			bare = append(bare, d)
+		host, bare, err := b.inTurn(fmt.Sprintf("first result: service takes %d ms", ms), b.samples(300),
+			func(i int) (time.Duration, error) { return firstResultOnce(w, uint64(1000*ms+i), ms) },
+			func(int) (time.Duration, error) { return b.bareSearch(ctx, client, ms) })
+		if err != nil {
+			return err
+		}
+		extra := make([]time.Duration, len(host))
+		for i, d := range host {
+			extra[i] = d - time.Duration(ms)*time.Millisecond
 		}
 		r.FirstResult = append(r.FirstResult, Latency{
 			What: fmt.Sprintf("first result, service takes %d ms", ms),
@@ -191,17 +182,9 @@ type Cold struct {
 	FirstResultUS float64 `json:"first_result_us"`
 }
 
-func (b *run) coldQuery(_ context.Context, r *Report) error {
+func (b *run) coldQuery(_ context.Context, w *wire, r *Report) error {
 	b.say("first query of a fresh host")
-	w, err := dialHost(b.host, true)
-	if err != nil {
-		return fmt.Errorf("cold query: %w", err)
-	}
-	defer func() { _ = w.Close() }()
 	d, err := firstResultOnce(w, 1, 0)
-	if err != nil {
-		return fmt.Errorf("cold query: %w", err)
-	}
 	r.Cold.FirstResultUS = float64(d.Nanoseconds()) / 1e3
-	return nil
+	return err
 }

@@ -5,24 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"time"
 )
 
 // livePings is few enough not to disturb a host that somebody uses.
 const livePings = 2000
 
 // Live measures the Ping of a running host, through a client of its own.
-func Live(ctx context.Context, ping func(context.Context) error, now func() time.Time, out io.Writer, asJSON bool) error {
-	samples := make([]time.Duration, 0, livePings)
+func Live(ctx context.Context, ping func() error, out io.Writer, asJSON bool) error {
 	var h Histogram
-	for range livePings {
-		start := now()
-		if err := ping(ctx); err != nil {
-			return fmt.Errorf("ping the running host: %w", err)
-		}
-		d := now().Sub(start)
-		samples = append(samples, d)
-		h.add(d)
+	samples, err := timed(ctx, livePings, ping, &h)
+	if err != nil {
+		return fmt.Errorf("ping the running host: %w", err)
 	}
 	f := figuresOf(samples)
 	if asJSON {

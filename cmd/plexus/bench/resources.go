@@ -19,41 +19,29 @@ type Allocations struct {
 	Frames   int     `json:"frames"`
 }
 
-func (b *run) allocations(_ context.Context, r *Report) error {
-	w, err := dialHost(b.host, true)
-	if err != nil {
-		return fmt.Errorf("allocations: %w", err)
-	}
-	defer func() { _ = w.Close() }()
+func (b *run) allocations(_ context.Context, w *wire, r *Report) error {
 	n := b.samples(100_000)
 	r.Allocations.Frames = n
-	b.say("allocations: %d Pings", n)
 	ping, err := w.pack(framing.Ping, 1, nil)
 	if err != nil {
 		return err
 	}
-	if r.Allocations.PerPing, err = b.perOperation(n, func(int) error {
-		if _, err := w.Write(ping); err != nil {
-			return err
-		}
-		return w.await(framing.Ping, 1)
-	}); err != nil {
-		return fmt.Errorf("allocations: %w", err)
+	b.say("allocations: %d Pings", n)
+	if r.Allocations.PerPing, err = b.perOperation(n, func(int) error { return w.exchange(ping, framing.Ping, 1) }); err != nil {
+		return err
 	}
 	b.say("allocations: %d tokens", floodTokens)
-	perFlood, err := b.perOperation(1, func(int) error { _, err := flood(w); return err })
+	perFlood, err := b.perOperation(1, func(int) error { return flood(w) })
 	if err != nil {
-		return fmt.Errorf("allocations: %w", err)
+		return err
 	}
 	r.Allocations.PerToken = perFlood / floodTokens
 	b.say("allocations: queries")
-	if r.Allocations.PerQuery, err = b.perOperation(b.samples(1000), func(i int) error {
+	r.Allocations.PerQuery, err = b.perOperation(b.samples(1000), func(i int) error {
 		_, err := firstResultOnce(w, uint64(i), 0)
 		return err
-	}); err != nil {
-		return fmt.Errorf("allocations: %w", err)
-	}
-	return nil
+	})
+	return err
 }
 
 // perOperation counts the host's allocations while f runs n times, less what
@@ -92,13 +80,8 @@ type Throughput struct {
 
 const outstanding = 64
 
-func (b *run) throughput(_ context.Context, r *Report) error {
+func (b *run) throughput(_ context.Context, w *wire, r *Report) error {
 	b.say("throughput")
-	w, err := dialHost(b.host, true)
-	if err != nil {
-		return fmt.Errorf("throughput: %w", err)
-	}
-	defer func() { _ = w.Close() }()
 	ping, err := w.pack(framing.Ping, 1, nil)
 	if err != nil {
 		return err
@@ -106,37 +89,31 @@ func (b *run) throughput(_ context.Context, r *Report) error {
 	n := b.samples(200_000)
 	start := time.Now()
 	for sent, received := 0, 0; received < n; received++ {
-		for sent < n && sent-received < outstanding {
+		for ; sent < n && sent-received < outstanding; sent++ {
 			if _, err := w.Write(ping); err != nil {
-				return fmt.Errorf("throughput: %w", err)
+				return err
 			}
-			sent++
 		}
 		if err := w.await(framing.Ping, 1); err != nil {
-			return fmt.Errorf("throughput: %w", err)
+			return err
 		}
 	}
 	r.Throughput.PingsPerSecond = float64(n) / time.Since(start).Seconds()
-	took, err := flood(w)
-	if err != nil {
-		return fmt.Errorf("throughput: %w", err)
+	start = time.Now()
+	if err := flood(w); err != nil {
+		return err
 	}
-	r.Throughput.TokensPerSecond = floodTokens / took.Seconds()
+	r.Throughput.TokensPerSecond = floodTokens / time.Since(start).Seconds()
 	return nil
 }
 
 // flood asks for floodTokens tokens and reads them all.
-func flood(w *wire) (time.Duration, error) {
+func flood(w *wire) error {
 	request, err := w.ask(3, askFlood, false)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	start := time.Now()
-	if _, err := w.Write(request); err != nil {
-		return 0, err
-	}
-	err = w.await(framing.AiTokenMsg, 3)
-	return time.Since(start), err
+	return w.exchange(request, framing.AiTokenMsg, 3)
 }
 
 // Memory is what many connections cost that promise much and send nothing.
@@ -152,7 +129,7 @@ func (b *run) memory(_ context.Context, r *Report) error {
 	b.say("memory: %d connections that promise a megabyte", n)
 	before, err := b.host.vitals()
 	if err != nil {
-		return fmt.Errorf("memory: %w", err)
+		return err
 	}
 	promise := framing.AppendHeader(nil, framing.Header{Type: framing.Ping, Flags: framing.Final, PayloadLength: framing.MaxPayloadSize})
 	var conns []net.Conn
@@ -162,18 +139,18 @@ func (b *run) memory(_ context.Context, r *Report) error {
 		}
 	}()
 	for range n {
-		c, err := net.Dial("unix", b.host.Unix)
+		c, err := b.host.dial(false)
 		if err != nil {
-			return fmt.Errorf("memory: %w", err)
+			return err
 		}
 		conns = append(conns, c)
 		if _, err := c.Write(promise); err != nil {
-			return fmt.Errorf("memory: %w", err)
+			return err
 		}
 	}
 	after, err := b.host.vitals()
 	if err != nil {
-		return fmt.Errorf("memory: %w", err)
+		return err
 	}
 	growth := after.Resident - before.Resident
 	r.Memory = Memory{Connections: n, ResidentKiB: before.Resident, GrowthKiB: growth, PerConnection: float64(growth) / float64(n)}
@@ -191,9 +168,12 @@ type Soak struct {
 const soakRate = 200 // operations a second
 
 func (b *run) soak(ctx context.Context, r *Report) error {
+	if b.options.Soak == 0 {
+		return nil
+	}
 	before, err := b.host.vitals()
 	if err != nil {
-		return fmt.Errorf("soak: %w", err)
+		return err
 	}
 	s := &Soak{Before: before}
 	start := time.Now()
@@ -209,7 +189,7 @@ func (b *run) soak(ctx context.Context, r *Report) error {
 			b.say("soak: %.0f of %.0f s", time.Since(start).Seconds(), b.options.Soak.Seconds())
 		}
 		if err := b.soakOnce(uint64(s.Operations)); err != nil {
-			return fmt.Errorf("soak: operation %d: %w", s.Operations, err)
+			return fmt.Errorf("operation %d: %w", s.Operations, err)
 		}
 		s.Operations++
 	}
@@ -217,7 +197,7 @@ func (b *run) soak(ctx context.Context, r *Report) error {
 	deadline := time.Now().Add(10 * time.Second) // for the last connections to end
 	for {
 		if s.After, err = b.host.vitals(); err != nil {
-			return fmt.Errorf("soak: %w", err)
+			return err
 		}
 		if s.After.Goroutines <= before.Goroutines+5 || time.Now().After(deadline) {
 			r.Soak = s

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"sync"
 	"time"
 
@@ -46,7 +45,7 @@ func (b *run) roundTrips(ctx context.Context, r *Report) error {
 				}
 				m, err := b.roundTrip(ctx, websocket, payload, load)
 				if err != nil {
-					return fmt.Errorf("round trip: %w", err)
+					return err
 				}
 				r.RoundTrips = append(r.RoundTrips, m)
 			}
@@ -57,16 +56,15 @@ func (b *run) roundTrips(ctx context.Context, r *Report) error {
 
 func (b *run) roundTrip(ctx context.Context, websocket bool, payload int, load string) (RoundTrip, error) {
 	m := RoundTrip{Transport: "unix", Payload: payload, Load: load}
-	network, address := "unix", b.floor.Unix
 	if websocket {
-		m.Transport, network, address = "websocket", "tcp", b.floor.TCP
+		m.Transport = "websocket"
 	}
 	host, err := dialHost(b.host, websocket)
 	if err != nil {
 		return m, err
 	}
 	defer func() { _ = host.Close() }()
-	floor, err := net.Dial(network, address)
+	floor, err := b.floor.dial(websocket)
 	if err != nil {
 		return m, err
 	}
@@ -81,12 +79,7 @@ func (b *run) roundTrip(ctx context.Context, websocket bool, payload int, load s
 	if err != nil {
 		return m, err
 	}
-	pinger := func() error {
-		if _, err := host.Write(request); err != nil {
-			return err
-		}
-		return host.await(framing.Ping, 1<<40)
-	}
+	pinger := func() error { return host.exchange(request, framing.Ping, 1<<40) }
 	// The floor moves what the host moves: masked frame out, unmasked back.
 	reply := make([]byte, len(request))
 	echoer := func() error {

@@ -29,7 +29,14 @@ func startStubs() (*stubs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the stubs: %w", err)
 	}
-	s := &stubs{results: []byte(tenResults()), held: make(chan struct{}, 1), ended: make(chan time.Time, 1)}
+	results := make([]string, 10) // of the size that a search service gives
+	for i := range results {
+		results[i] = fmt.Sprintf(`{"url":"https://result%d.test/page","title":"Result %d","snippet":"A short excerpt of about eighty characters, as a search service gives it.","score":%d.5}`, i, i, 10-i)
+	}
+	s := &stubs{
+		results: []byte(`{"results":[` + strings.Join(results, ",") + `],"took_ms":1}`),
+		held:    make(chan struct{}, 1), ended: make(chan time.Time, 1),
+	}
 	s.searchURL = "http://" + ln.Addr().String()
 	s.modelURL = s.searchURL + "/v1"
 	mux := http.NewServeMux()
@@ -70,18 +77,4 @@ func (s *stubs) search(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(s.results) // the caller may have cancelled
-}
-
-// tenResults is an answer of the size that a search service gives.
-func tenResults() string {
-	var b strings.Builder
-	b.WriteString(`{"results":[`)
-	for i := range 10 {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, `{"url":"https://result%d.test/page","title":"Result %d","snippet":"A short excerpt of about eighty characters, as a search service gives it.","score":%d.5}`, i, i, 10-i)
-	}
-	b.WriteString(`],"took_ms":1}`)
-	return b.String()
 }

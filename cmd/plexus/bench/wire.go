@@ -28,20 +28,15 @@ type wire struct {
 
 // dialHost connects to a host's listener.
 func dialHost(c *child, websocket bool) (*wire, error) {
-	if !websocket {
-		conn, err := net.Dial("unix", c.Unix)
-		if err != nil {
-			return nil, err
-		}
-		return &wire{Conn: conn, r: bufio.NewReaderSize(conn, 128<<10)}, nil
-	}
-	conn, err := net.Dial("tcp", c.TCP)
+	conn, err := c.dial(websocket)
 	if err != nil {
 		return nil, err
 	}
-	w := &wire{Conn: conn, r: bufio.NewReaderSize(conn, 128<<10), websocket: true}
-	if err := w.upgrade(c); err != nil {
-		return nil, errors.Join(err, conn.Close())
+	w := &wire{Conn: conn, r: bufio.NewReaderSize(conn, 128<<10), websocket: websocket}
+	if websocket {
+		if err := w.upgrade(c); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
 	}
 	return w, nil
 }
@@ -162,6 +157,14 @@ func (w *wire) await(t framing.MessageType, id uint64) error {
 			return nil
 		}
 	}
+}
+
+// exchange writes a frame and awaits the one that answers it.
+func (w *wire) exchange(frame []byte, t framing.MessageType, id uint64) error {
+	if _, err := w.Write(frame); err != nil {
+		return err
+	}
+	return w.await(t, id)
 }
 
 // ask gives the bytes of a query.
