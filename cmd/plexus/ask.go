@@ -66,17 +66,15 @@ func askHost(ctx context.Context, env cli.Env, dataDir string, q framing.SearchQ
 		out = newPrinter(io.Discard)
 	}
 	err = client.Ask(ctx, q, nerveclient.Receiver{Results: out.results, Token: out.token})
+	out.end()
 	switch {
 	case ctx.Err() != nil:
-		out.end()
 		return ctx.Err()
 	case err != nil && !errors.Is(err, nerveclient.ErrClosed):
-		out.end()
 		return fmt.Errorf("asking the host: %w", err)
 	case err != nil:
 		out.answer.Complete = false
 	}
-	out.end()
 	if asJSON {
 		if err := cli.WriteJSON(env.Stdout, out.answer, ""); err != nil {
 			return err
@@ -129,15 +127,11 @@ func (o *printer) results(r framing.SearchResult) {
 }
 
 func (o *printer) token(piece string, final bool) {
-	if final {
-		if kind, ok := answers.IsNotice(piece); ok {
-			o.answer.Notice = strings.TrimSpace(piece)
-			o.answer.Complete = kind != answers.Interrupted && o.said.Len() > 0
-		} else {
-			o.answer.Complete = true
-			o.said.WriteString(piece)
-		}
+	if kind, isNotice := answers.IsNotice(piece); final && isNotice {
+		o.answer.Notice = strings.TrimSpace(piece)
+		o.answer.Complete = kind != answers.Interrupted && o.said.Len() > 0
 	} else {
+		o.answer.Complete = final
 		o.said.WriteString(piece)
 	}
 	if piece != "" {

@@ -31,10 +31,8 @@ func diagnose(ctx context.Context, env cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if *caFile != "" {
-		if subject.Roots, err = cli.ReadRoots(*caFile); err != nil {
-			return err
-		}
+	if subject.Roots, err = cli.ReadRoots(*caFile); err != nil {
+		return err
 	}
 	findings := subject.Examine(ctx)
 	if err := ctx.Err(); err != nil {

@@ -1,12 +1,11 @@
 package cli
 
 import (
-	"crypto/x509"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -101,34 +100,15 @@ func (fs *FlagSet) ConfigFile() *string {
 func (fs *FlagSet) DataDir(env Env) func() (string, error) {
 	given := fs.String("data-dir", "", "`directory` of the database, the lock and the admin socket (PLEXUS_DATA_DIR)")
 	return func() (string, error) {
-		dir := *given
-		if dir == "" {
-			dir = env.Getenv("PLEXUS_DATA_DIR")
+		dir, err := cmp.Or(*given, env.Getenv("PLEXUS_DATA_DIR")), error(nil)
+		if dir != "" {
+			dir, err = filepath.Abs(dir)
+		} else if dir, err = env.Paths().DataDir(); err != nil {
+			err = fmt.Errorf("%w: set HOME, or name the directory with --data-dir", err)
 		}
-		if dir == "" {
-			found, err := env.Paths().DataDir()
-			if err != nil {
-				return "", fmt.Errorf("finding the data directory: %w: set HOME, or name the directory with --data-dir", err)
-			}
-			return found, nil
-		}
-		abs, err := filepath.Abs(dir)
 		if err != nil {
 			return "", fmt.Errorf("finding the data directory: %w", err)
 		}
-		return abs, nil
+		return dir, nil
 	}
-}
-
-// ReadRoots reads the certificate authorities of --ca-file.
-func ReadRoots(path string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the certificate authorities: %w", err)
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("reading the certificate authorities: there is none in %s", path)
-	}
-	return roots, nil
 }

@@ -3,10 +3,8 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -116,10 +114,16 @@ func apply(c *Config, s setting, where string, values []string) []error {
 	return problems
 }
 
+// maxConfigFile bounds the configuration file, in bytes.
+const maxConfigFile = 1 << 20
+
 func readFile(c *Config, src Sources) []error {
-	b, err := readSmallFile(src.file)
+	b, err := cli.ReadAtMost(src.file, maxConfigFile+1)
 	if errors.Is(err, fs.ErrNotExist) && !src.named {
 		return nil
+	}
+	if len(b) > maxConfigFile {
+		err = fmt.Errorf("%s is longer than %d bytes", src.file, maxConfigFile)
 	}
 	if err != nil {
 		return []error{fmt.Errorf("reading the configuration: %w", err)}
@@ -150,24 +154,6 @@ func readFile(c *Config, src Sources) []error {
 	return problems
 }
 
-// maxConfigFile bounds the configuration file, in bytes.
-const maxConfigFile = 1 << 20
-
-// readSmallFile reads no more than that: a device or a wrong file named by
-// mistake must not take all memory.
-func readSmallFile(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err // it names the path
-	}
-	defer file.Close() // opened for reading
-	b, err := io.ReadAll(io.LimitReader(file, maxConfigFile+1))
-	if err == nil && len(b) > maxConfigFile {
-		err = fmt.Errorf("%s is longer than %d bytes", path, maxConfigFile)
-	}
-	return b, err
-}
-
 // flatten turns nested tables into dotted keys.
 func flatten(into map[string]any, prefix string, tree map[string]any) {
 	for key, value := range tree {
@@ -181,31 +167,29 @@ func flatten(into map[string]any, prefix string, tree map[string]any) {
 
 // texts checks the TOML type of a value and spells it as a flag would.
 func (k kind) texts(value any) ([]string, error) {
+	var found kind
+	texts := []string{fmt.Sprint(value)}
 	switch v := value.(type) {
 	case string:
-		if k == isText {
-			return []string{v}, nil
-		}
+		found = isText
 	case bool:
-		if k == isBool {
-			return []string{fmt.Sprint(v)}, nil
-		}
+		found = isBool
 	case int64:
-		if k == isNumber {
-			return []string{fmt.Sprint(v)}, nil
-		}
+		found = isNumber
 	case []any:
-		texts := make([]string, 0, len(v))
+		found, texts = isList, nil
 		for _, entry := range v {
-			if s, ok := entry.(string); ok && k == isList {
-				texts = append(texts, s)
+			s, ok := entry.(string)
+			if !ok {
+				found = ""
 			}
-		}
-		if k == isList && len(texts) == len(v) {
-			return texts, nil
+			texts = append(texts, s)
 		}
 	}
-	return nil, fmt.Errorf("has to be %s", k)
+	if found != k {
+		return nil, fmt.Errorf("has to be %s", k)
+	}
+	return texts, nil
 }
 
 func readEnvironment(env cli.Env, c *Config) []error {

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -128,13 +129,11 @@ func plain(field func(*Config) *string) setter {
 
 func oneOf(field func(*Config) *string, choices ...string) setter {
 	return func(c *Config, v string) error {
-		for _, choice := range choices {
-			if v == choice {
-				*field(c) = v
-				return nil
-			}
+		if !slices.Contains(choices, v) {
+			return fmt.Errorf("is %q and has to be one of %s", v, strings.Join(choices, ", "))
 		}
-		return fmt.Errorf("is %q and has to be one of %s", v, strings.Join(choices, ", "))
+		*field(c) = v
+		return nil
 	}
 }
 

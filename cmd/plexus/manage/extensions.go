@@ -37,20 +37,23 @@ func Extensions(ctx context.Context, env cli.Env, args []string) error {
 	case verb == "list" && len(words) == 1:
 		return listExtensions(ctx, env, dir, *asJSON)
 	case verb == "allow" && len(words) == 2 && !*forget:
-		return changeExtension(ctx, env, dir, words[1], *asJSON, allowed, (*adminapi.Client).AllowExtension)
+		return changeExtension(ctx, env, dir, words[1], *asJSON, allow)
 	case verb == "remove" && len(words) == 2 && !*forget:
-		return changeExtension(ctx, env, dir, words[1], *asJSON, removed, (*adminapi.Client).RemoveExtension)
+		return changeExtension(ctx, env, dir, words[1], *asJSON, remove)
 	case verb == "remove" && len(words) == 2:
-		return changeExtension(ctx, env, dir, words[1], *asJSON, forgotten, forgetExtension)
+		return changeExtension(ctx, env, dir, words[1], *asJSON, forgetRow)
 	}
 	return cli.Usagef("usage: plexus %s", extensionsUsage)
 }
 
-// What is printed after a change; %s is the extension.
+// change is what is done to an extension: the sentence that tells of it, where %s is
+// the extension.
+type change string
+
 const (
-	allowed   = "%s is allowed. Nothing has to be restarted; its panel connects by itself.\n"
-	removed   = "%s is removed: its connections are closed and it is kept out.\n"
-	forgotten = "%s is forgotten: its connections are closed, and its next knock waits like a first one.\n"
+	allow     change = "%s is allowed. Nothing has to be restarted; its panel connects by itself.\n"
+	remove    change = "%s is removed: its connections are closed and it is kept out.\n"
+	forgetRow change = "%s is forgotten: its connections are closed, and its next knock waits like a first one.\n"
 )
 
 func listExtensions(ctx context.Context, env cli.Env, dir string, asJSON bool) error {
@@ -78,19 +81,23 @@ func listExtensions(ctx context.Context, env cli.Env, dir string, asJSON bool) e
 	return nil
 }
 
-type changer = func(*adminapi.Client, context.Context, int64) (adminapi.Extension, error)
-
-func changeExtension(ctx context.Context, env cli.Env, dir, which string, asJSON bool, done string, change changer) error {
+func changeExtension(ctx context.Context, env cli.Env, dir, which string, asJSON bool, what change) error {
 	row, err := hostclient.Call(ctx, dir, func(c *adminapi.Client, ctx context.Context) (adminapi.Extension, error) {
 		rows, err := c.Extensions(ctx)
 		if err != nil {
 			return adminapi.Extension{}, err
 		}
-		id, err := pickExtension(rows, which)
+		row, err := pickExtension(rows, which)
 		if err != nil {
-			return adminapi.Extension{}, err
+			return row, err
 		}
-		return change(c, ctx, id)
+		switch what {
+		case allow:
+			return c.AllowExtension(ctx, row.ID)
+		case remove:
+			return c.RemoveExtension(ctx, row.ID)
+		}
+		return row, c.ForgetExtension(ctx, row.ID)
 	})
 	if errors.Is(err, ports.ErrExtensionUnknown) {
 		err = fmt.Errorf("there is no extension %s: no row has this ID or origin, and none that waits or was removed has these digits. plexus extensions list shows all", which)
@@ -98,28 +105,14 @@ func changeExtension(ctx context.Context, env cli.Env, dir, which string, asJSON
 	if err != nil || asJSON {
 		return printJSON(env, row, err)
 	}
-	env.Printf(done, row)
+	env.Printf(string(what), row)
 	return nil
-}
-
-// forgetExtension gives back the row as it was.
-func forgetExtension(c *adminapi.Client, ctx context.Context, id int64) (adminapi.Extension, error) {
-	rows, err := c.Extensions(ctx)
-	if err != nil {
-		return adminapi.Extension{}, err
-	}
-	for _, row := range rows {
-		if row.ID == id {
-			return row, c.ForgetExtension(ctx, id)
-		}
-	}
-	return adminapi.Extension{}, ports.ErrExtensionUnknown
 }
 
 // pickExtension finds the one row that which names: by the four digits of a row
 // whose panel shows them because it is not let in, by its ID or by its origin. What
 // could mean two rows is refused, since the wrong one would be let in.
-func pickExtension(rows []adminapi.Extension, which string) (int64, error) {
+func pickExtension(rows []adminapi.Extension, which string) (adminapi.Extension, error) {
 	var byDigits, others []adminapi.Extension
 	for _, row := range rows {
 		switch {
@@ -132,15 +125,15 @@ func pickExtension(rows []adminapi.Extension, which string) (int64, error) {
 	match := append(byDigits, others...)
 	switch {
 	case len(match) == 0:
-		return 0, ports.ErrExtensionUnknown
+		return adminapi.Extension{}, ports.ErrExtensionUnknown
 	case len(match) == 1:
-		return match[0].ID, nil
+		return match[0], nil
 	case len(byDigits) > 1:
-		return 0, ambiguous("several rows have these digits", match)
+		return adminapi.Extension{}, ambiguous("several rows have these digits", match)
 	case len(byDigits) == 1:
-		return 0, ambiguous("this number is the ID of one row and the digits of another", match)
+		return adminapi.Extension{}, ambiguous("this number is the ID of one row and the digits of another", match)
 	}
-	return 0, ambiguous("several rows have this origin", match)
+	return adminapi.Extension{}, ambiguous("several rows have this origin", match)
 }
 
 func ambiguous(why string, match []adminapi.Extension) error {

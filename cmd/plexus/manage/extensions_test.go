@@ -43,9 +43,9 @@ func TestPickExtension(t *testing.T) {
 		{"origin of two rows", "moz-extension://i", 0, "several rows have this origin"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			id, err := pickExtension(rows, tc.which)
-			if id != tc.id {
-				t.Errorf("row %d, want %d (%v)", id, tc.id, err)
+			row, err := pickExtension(rows, tc.which)
+			if row.ID != tc.id {
+				t.Errorf("row %d, want %d (%v)", row.ID, tc.id, err)
 			}
 			var usage cli.UsageError
 			switch {
