@@ -5,14 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"plexus/adapters/novaclient"
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/nova"
 	"plexus/domain/pcm"
 	"plexus/domain/text"
@@ -35,16 +34,16 @@ type action func(ctx context.Context, p *session, conn *novaclient.Conn, rest st
 func commands() []command {
 	return []command{
 		{"/list", "", "the conversations; what is typed goes to the one with the star", false, show(view.list)},
-		{"/open", "N", "go to conversation N and show its last messages", false, openConversation},
-		{"/new", "[TITLE]", "begin a conversation and go to it", false, newConversation},
-		{"/clear", "", "forget the messages of this conversation", false, clearConversation},
-		{"/read", "", "mark the messages of this conversation as read", false, markRead},
+		{"/open", "N", "go to conversation N and show its last messages", false, personal(openConversation)},
+		{"/new", "[TITLE]", "begin a conversation and go to it", false, personal(newConversation)},
+		{"/clear", "", "forget the messages of this conversation", false, personal(clearConversation)},
+		{"/read", "", "mark the messages of this conversation as read", false, personal(markRead)},
 		{"/again", "", "ask what became of the last text, without sending it twice", false, askAgain},
 		{"/dictate", "FILE", "let the host write down a WAV file of at most 60 s, 16 kHz, mono, 16 bits", false, dictateFile},
 		{"/send", "", "send what was dictated", false, sendDraft},
 		{"/todo", "TITLE", "put something on the list of to-dos", false, addTodo},
 		{"/todos", "", "the to-dos that are open", false, show(view.todos)},
-		{"/done", "N", "tick off to-do N", false, endTodo},
+		{"/done", "N", "tick off to-do N", false, personal(endTodo)},
 		{"/approve", "ID", "let an executor do what it asks for", true, answerCard(nova.Accept, func(c novaclient.Card) bool { return !c.IsProject() })},
 		{"/confirm", "ID", "confirm a project", true, answerCard(nova.Accept, novaclient.Card.IsProject)},
 		{"/decline", "ID", "decline either", true, answerCard(nova.Decline, func(novaclient.Card) bool { return true })},
@@ -111,21 +110,29 @@ func (p *session) current(ctx context.Context, conn *novaclient.Conn) (workbench
 	return p.state.await(ctx, snapshotWithin, isSnapshot)
 }
 
-// show shows a part of the last snapshot.
-func show(part func(view)) action {
-	return func(ctx context.Context, p *session, conn *novaclient.Conn, _ string) error {
-		if _, err := p.current(ctx, conn); err != nil {
+// personalAction is what a command of the workbench does; last is the last snapshot.
+type personalAction func(ctx context.Context, p *session, conn *novaclient.Conn, last workbench.MobileSnapshot, rest string) error
+
+// personal makes an action that a host without a workbench cannot do.
+func personal(do personalAction) action {
+	return func(ctx context.Context, p *session, conn *novaclient.Conn, rest string) error {
+		last, err := p.current(ctx, conn)
+		if err != nil {
 			return err
 		}
-		part(p.view)
-		return nil
+		return do(ctx, p, conn, last, rest)
 	}
 }
 
-func openConversation(ctx context.Context, p *session, conn *novaclient.Conn, rest string) error {
-	if _, err := p.current(ctx, conn); err != nil {
-		return err
-	}
+// show shows a part of the last snapshot.
+func show(part func(view)) action {
+	return personal(func(_ context.Context, p *session, _ *novaclient.Conn, _ workbench.MobileSnapshot, _ string) error {
+		part(p.view)
+		return nil
+	})
+}
+
+func openConversation(ctx context.Context, p *session, conn *novaclient.Conn, _ workbench.MobileSnapshot, rest string) error {
 	id, ok := p.state.conversations.find(rest)
 	if !ok {
 		return errNoConversation
@@ -145,11 +152,7 @@ func (p *session) showSelected(ctx context.Context, right func(workbench.MobileS
 	return nil
 }
 
-func newConversation(ctx context.Context, p *session, conn *novaclient.Conn, rest string) error {
-	before, err := p.current(ctx, conn)
-	if err != nil {
-		return err
-	}
+func newConversation(ctx context.Context, p *session, conn *novaclient.Conn, before workbench.MobileSnapshot, rest string) error {
 	params := map[string]any{}
 	if rest != "" {
 		params["title"] = rest
@@ -162,11 +165,7 @@ func newConversation(ctx context.Context, p *session, conn *novaclient.Conn, res
 	})
 }
 
-func clearConversation(ctx context.Context, p *session, conn *novaclient.Conn, _ string) error {
-	s, err := p.current(ctx, conn)
-	if err != nil {
-		return err
-	}
+func clearConversation(ctx context.Context, p *session, conn *novaclient.Conn, s workbench.MobileSnapshot, _ string) error {
 	here, ok := findConversation(s, s.Conversations.SelectedID)
 	if !ok {
 		return errNoConversation
@@ -180,7 +179,7 @@ func clearConversation(ctx context.Context, p *session, conn *novaclient.Conn, _
 		p.last = nova.InputText{} // its answer will not come
 	}
 	p.mu.Unlock()
-	_, err = p.state.await(ctx, snapshotWithin, func(s workbench.MobileSnapshot) bool {
+	_, err := p.state.await(ctx, snapshotWithin, func(s workbench.MobileSnapshot) bool {
 		now, ok := findConversation(s, here.ID)
 		return !ok || now.Generation > here.Generation
 	})
@@ -189,18 +188,10 @@ func clearConversation(ctx context.Context, p *session, conn *novaclient.Conn, _
 
 // findConversation finds a conversation in a snapshot.
 func findConversation(s workbench.MobileSnapshot, id string) (workbench.ConversationRow, bool) {
-	i := slices.IndexFunc(s.Conversations.Items, func(c workbench.ConversationRow) bool { return c.ID == id })
-	if i < 0 {
-		return workbench.ConversationRow{}, false
-	}
-	return s.Conversations.Items[i], true
+	return find(s.Conversations.Items, func(c workbench.ConversationRow) bool { return c.ID == id })
 }
 
-func markRead(ctx context.Context, p *session, conn *novaclient.Conn, _ string) error {
-	s, err := p.current(ctx, conn)
-	if err != nil {
-		return err
-	}
+func markRead(ctx context.Context, _ *session, conn *novaclient.Conn, s workbench.MobileSnapshot, _ string) error {
 	messages := s.Conversations.Messages
 	if len(messages) == 0 {
 		return errNothingSaid
@@ -239,18 +230,18 @@ func addTodo(ctx context.Context, p *session, conn *novaclient.Conn, rest string
 }
 
 func todo(s workbench.MobileSnapshot, id string) (workbench.TodoRow, bool) {
-	i := slices.IndexFunc(s.Life.Todos, func(t workbench.TodoRow) bool { return t.ID == id })
-	if i < 0 {
-		return workbench.TodoRow{}, false
-	}
-	return s.Life.Todos[i], true
+	return find(s.Life.Todos, func(t workbench.TodoRow) bool { return t.ID == id })
 }
 
-func endTodo(ctx context.Context, p *session, conn *novaclient.Conn, rest string) error {
-	s, err := p.current(ctx, conn)
-	if err != nil {
-		return err
+// find gives the first row that is wanted.
+func find[T any](rows []T, wanted func(T) bool) (row T, ok bool) {
+	if i := slices.IndexFunc(rows, wanted); i >= 0 {
+		return rows[i], true
 	}
+	return row, false
+}
+
+func endTodo(ctx context.Context, p *session, conn *novaclient.Conn, s workbench.MobileSnapshot, rest string) error {
 	id, _ := p.state.openTodos.find(rest)
 	old, ok := todo(s, id)
 	if !ok {
@@ -260,7 +251,7 @@ func endTodo(ctx context.Context, p *session, conn *novaclient.Conn, rest string
 	if err := sendPersonal(ctx, conn, "life.mutate", params, nil); err != nil {
 		return err
 	}
-	_, err = p.state.await(ctx, snapshotWithin, func(s workbench.MobileSnapshot) bool {
+	_, err := p.state.await(ctx, snapshotWithin, func(s workbench.MobileSnapshot) bool {
 		now, ok := todo(s, id)
 		return !ok || now.Version > old.Version
 	})
@@ -293,19 +284,14 @@ func readSpeech(path string) ([]byte, error) {
 	if path == "" {
 		return nil, errNoFile
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the speech: %w", err)
-	}
-	defer file.Close() // it was only read
-	content, err := io.ReadAll(io.LimitReader(file, maxSpeechFile+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("reading the speech: %w", err)
-	case len(content) > maxSpeechFile:
+	content, err := cli.ReadAtMost(path, maxSpeechFile+1)
+	if len(content) > maxSpeechFile {
 		return nil, errLargeFile
 	}
-	samples, err := pcm.ParseWAV(content)
+	var samples []byte
+	if err == nil {
+		samples, err = pcm.ParseWAV(content)
+	}
 	if err == nil {
 		err = pcm.Check(samples)
 	}
@@ -358,15 +344,14 @@ func sendDraft(ctx context.Context, p *session, conn *novaclient.Conn, _ string)
 // answerCard takes an ID as it stands on the screen.
 func answerCard(d nova.Decision, right func(novaclient.Card) bool) action {
 	return func(ctx context.Context, _ *session, conn *novaclient.Conn, id string) error {
-		cards := conn.Cards()
-		i := slices.IndexFunc(cards, func(c novaclient.Card) bool { return c.ID == id || text.Printable(c.ID) == id })
+		card, ok := find(conn.Cards(), func(c novaclient.Card) bool { return c.ID == id || text.Printable(c.ID) == id })
 		switch {
-		case i < 0:
+		case !ok:
 			return novaclient.ErrNoCard
-		case !right(cards[i]):
+		case !right(card):
 			return errOtherCard
 		}
-		status, err := conn.Decide(ctx, cards[i].ID, d)
+		status, err := conn.Decide(ctx, card.ID, d)
 		if err == nil && status != nova.Applied {
 			err = novaclient.ErrNotApplied
 		}

@@ -98,11 +98,14 @@ func pair(ctx context.Context, env cli.Env, o novaclient.Options, payloadFile, p
 	if err != nil {
 		return credentials{}, err
 	}
-	kept := credentials{invitation.Server, paired.Token, paired.DeviceID}
-	if err := writeCredentials(path, kept); err != nil {
-		return credentials{}, err
+	b, err := json.Marshal(credentialsFile{1, invitation.Server.String(), paired.Token.Reveal(), paired.DeviceID.String()})
+	if err == nil {
+		err = hostfiles.WriteFile(path, append(b, '\n'))
 	}
-	return kept, nil
+	if err != nil {
+		return credentials{}, fmt.Errorf("keeping the phone's state: %w", err)
+	}
+	return credentials{invitation.Server, paired.Token, paired.DeviceID}, nil
 }
 
 // readPayload reads a file, or the first line of the input.
@@ -114,12 +117,7 @@ func readPayload(name string, input *bufio.Reader) ([]byte, error) {
 		}
 		return []byte(strings.TrimSpace(line)), nil
 	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("reading the invitation: %w", err)
-	}
-	defer file.Close() // it was only read
-	b, err := io.ReadAll(io.LimitReader(file, nova.MaxPairText))
+	b, err := cli.ReadAtMost(name, nova.MaxPairText)
 	if err != nil {
 		return nil, fmt.Errorf("reading the invitation: %w", err)
 	}
@@ -143,30 +141,12 @@ func readCredentials(path string) (credentials, error) {
 	if err != nil {
 		return credentials{}, fmt.Errorf("reading the phone's state: %w", err)
 	}
-	kept, ok := parseCredentials(b)
-	if !ok {
-		return credentials{}, fmt.Errorf("reading the phone's state: %s is damaged; remove it and pair again", path)
-	}
-	return kept, nil
-}
-
-func parseCredentials(b []byte) (credentials, bool) {
 	var f credentialsFile
-	if json.Unmarshal(b, &f) != nil || f.Version != 1 || !pairing.WellFormed(f.Token) {
-		return credentials{}, false
-	}
+	parseErr := json.Unmarshal(b, &f)
 	server, serverErr := pairing.ParseServer(f.Server)
 	id, idErr := pairing.ParseDeviceID(f.DeviceID)
-	return credentials{server, pairing.DeviceToken{Text: secret.New(f.Token)}, id}, serverErr == nil && idErr == nil
-}
-
-func writeCredentials(path string, s credentials) error {
-	b, err := json.Marshal(credentialsFile{1, s.server.String(), s.token.Reveal(), s.deviceID.String()})
-	if err == nil {
-		err = hostfiles.WriteFile(path, append(b, '\n'))
+	if errors.Join(parseErr, serverErr, idErr) != nil || f.Version != 1 || !pairing.WellFormed(f.Token) {
+		return credentials{}, fmt.Errorf("reading the phone's state: %s is damaged; remove it and pair again", path)
 	}
-	if err != nil {
-		return fmt.Errorf("keeping the phone's state: %w", err)
-	}
-	return nil
+	return credentials{server, pairing.DeviceToken{Text: secret.New(f.Token)}, id}, nil
 }

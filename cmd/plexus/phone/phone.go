@@ -34,10 +34,8 @@ func Run(ctx context.Context, env cli.Env, f Options) error {
 			return cli.Usagef("--dial %q: %s", f.Dial, err)
 		}
 	}
-	if f.CAFile != "" {
-		if o.Roots, err = cli.ReadRoots(f.CAFile); err != nil {
-			return err
-		}
+	if o.Roots, err = cli.ReadRoots(f.CAFile); err != nil {
+		return err
 	}
 	path, err := credentialsPath(env.Getenv)
 	if err != nil {
@@ -55,21 +53,14 @@ func Run(ctx context.Context, env cli.Env, f Options) error {
 	}
 	err = p.run(ctx, lines)
 	var end *novaclient.End
-	if errors.As(err, &end) && end.Code == novaclient.CodeRejected {
+	switch {
+	case !errors.As(err, &end):
+		return err
+	case end.Code == novaclient.CodeRejected:
 		if err := os.Remove(path); err != nil {
 			return fmt.Errorf("the host no longer knows this phone, and its pairing cannot be erased: %w", err)
 		}
 		return errors.New("the host no longer knows this phone. Its pairing has been erased from here; pair again with a new invitation")
-	}
-	return explain(err)
-}
-
-// explain says what a person can do about the end of a connection.
-func explain(err error) error {
-	var end *novaclient.End
-	switch {
-	case !errors.As(err, &end):
-		return err
 	case end.Code == novaclient.CodeBusy:
 		return fmt.Errorf("another phone is connected to the host, and it takes one at a time: %w", err)
 	case end.Code == novaclient.CodeIncompatible, errors.Is(err, novaclient.ErrMismatch):

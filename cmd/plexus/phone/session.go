@@ -77,42 +77,39 @@ func newSession(w io.Writer, o novaclient.Options, f Options) *session {
 		p.view = &screen{w: w, server: o.Server.Authority(), state: p.state}
 	}
 	o.Events = novaclient.Events{
-		Status: p.status, Message: p.message, Snapshot: p.snapshot, Card: p.view.card, Removed: p.view.cardRemoved,
+		Status: func(s novaclient.Status) {
+			if s.Phase == novaclient.Connected && p.patience == nil {
+				p.patience = time.AfterFunc(capabilitiesWithin, p.open)
+			}
+			p.view.status(s)
+		},
+		Message:  p.message,
+		Snapshot: func(s workbench.MobileSnapshot) { p.view.snapshot(s, p.state.put(s)) },
+		Card:     p.view.card, Removed: p.view.cardRemoved,
 	}
 	p.client = novaclient.New(o)
 	return p
 }
 
-func (p *session) status(s novaclient.Status) {
-	if s.Phase == novaclient.Connected && p.patience == nil {
-		p.patience = time.AfterFunc(capabilitiesWithin, p.open)
-	}
-	p.view.status(s)
-}
-
 func (p *session) message(m nova.Message) {
 	p.view.message(m)
-	if takes, ok := m.(nova.DesktopCapabilities); ok {
-		conn, err := p.client.Conn()
-		p.view.input(takes, err == nil && conn.ShowsText())
-		p.checkInstance(takes.InputInstanceID)
-		p.open()
+	takes, ok := m.(nova.DesktopCapabilities)
+	if !ok {
+		return
 	}
-}
-
-// checkInstance tells that a text whose outcome is missing went to a host that is
-// gone: nobody can say any more whether it was taken.
-func (p *session) checkInstance(inputInstanceID string) {
+	conn, err := p.client.Conn()
+	p.view.input(takes, err == nil && conn.ShowsText())
+	// A text whose outcome is missing went to a host that is gone: nobody can say any
+	// more whether it was taken.
 	p.mu.Lock()
-	last, gone := p.last, p.lost && p.last.InputInstanceID != inputInstanceID
+	last, gone := p.last, p.lost && p.last.InputInstanceID != takes.InputInstanceID
 	p.lost = p.lost && !gone
 	p.mu.Unlock()
 	if gone {
 		p.view.textResult(last, &novaclient.TextRefused{Reason: nova.OutcomeUnknown})
 	}
+	p.open()
 }
-
-func (p *session) snapshot(s workbench.MobileSnapshot) { p.view.snapshot(s, p.state.put(s)) }
 
 func (p *session) open() { p.opening.Do(func() { close(p.usable) }) }
 
@@ -221,23 +218,19 @@ func (p *session) dispatch(ctx context.Context, line string, waiting chan<- stri
 // unless it was given up because the phone quits.
 func (p *session) runLine(ctx context.Context, line string) {
 	conn, err := p.client.Conn()
-	if err == nil {
-		err = p.execute(ctx, conn, line)
+	c, rest, ok := findCommand(line)
+	switch {
+	case err != nil:
+	case ok:
+		err = c.do(ctx, p, conn, rest)
+	case strings.HasPrefix(line, "/"):
+		err = errNoCommand
+	default:
+		err = p.sendText(ctx, conn, line)
 	}
 	if err == nil || !errors.Is(err, ctx.Err()) {
 		p.view.lineDone(line, err)
 	}
-}
-
-func (p *session) execute(ctx context.Context, conn *novaclient.Conn, line string) error {
-	c, rest, ok := findCommand(line)
-	switch {
-	case ok:
-		return c.do(ctx, p, conn, rest)
-	case strings.HasPrefix(line, "/"):
-		return errNoCommand
-	}
-	return p.sendText(ctx, conn, line)
 }
 
 // sendText sends a text to the selected conversation.
@@ -258,7 +251,7 @@ func (p *session) selected(ctx context.Context, conn *novaclient.Conn) (string, 
 	if !conn.Ready().Personal {
 		return "", nil
 	}
-	s, err := p.state.await(ctx, snapshotWithin, isSnapshot)
+	s, err := p.current(ctx, conn)
 	return s.Conversations.SelectedID, err
 }
 
