@@ -38,7 +38,10 @@ func (p *process) adminServers(ctx context.Context) ([]server, error) {
 		return nil, err
 	}
 	admin := adminapi.NewServer(adminapi.Config{
-		Extensions: p.browsers, PageIndex: p.store.Pages(), Phones: p.devices, SignIn: p.signIn, Status: p.report,
+		Extensions: p.browsers, PageIndex: p.store.Pages(), Phones: p.devices, SignIn: p.signIn,
+		Status: func(ctx context.Context) (any, error) {
+			return p.source.Gather(ctx, status.Probe(ctx, p.opts.Config, p.services))
+		},
 		TokenFile: p.source.TokenFile, Log: p.log,
 	})
 	if !p.env.UnixSockets {
@@ -61,11 +64,6 @@ func (p *process) adminServers(ctx context.Context) ([]server, error) {
 		return errors.Join(admin.Shutdown(ctx), site.Shutdown(ctx))
 	}
 	return []server{page}, nil
-}
-
-// report is what plexus status shows.
-func (p *process) report(ctx context.Context) (any, error) {
-	return p.source.Gather(ctx, status.Probe(ctx, p.opts.Config, p.services))
 }
 
 func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {

@@ -4,6 +4,7 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -181,7 +182,14 @@ func (p *process) build(ctx context.Context) (err error) {
 	}
 	keep.Topics = p.personal.Topics
 	p.done.add(func() error { p.personal.Stop(); return nil })
-	p.devices, err = p.newDevices(ctx)
+	p.devices, err = devices.New(ctx,
+		devices.Deps{
+			Devices: p.store.Devices(), Revoked: hostfiles.NewRevoked(p.opts.DataDir),
+			Settings: p.store.Settings(), Random: rand.Reader, Now: time.Now, Log: p.log,
+		},
+		devices.Options{
+			Master: p.store.master, PublicURL: p.opts.Config.PublicURL, LegacyExpiry: p.opts.Config.Pairing.LegacyExpiry,
+		})
 	return err
 }
 

@@ -1,24 +1,11 @@
 package app
 
 import (
-	"context"
 	"crypto/rand"
-	"time"
 
-	"plexus/adapters/hostfiles"
 	"plexus/adapters/novaws"
 	"plexus/domain/pairing"
-	"plexus/domain/usecases/devices"
 )
-
-// newDevices builds who may come as a phone.
-func (p *process) newDevices(ctx context.Context) (*devices.Service, error) {
-	cfg := p.opts.Config
-	return devices.New(ctx, devices.Deps{
-		Devices: p.store.Devices(), Revoked: hostfiles.NewRevoked(p.opts.DataDir),
-		Settings: p.store.Settings(), Random: rand.Reader, Now: time.Now, Log: p.log,
-	}, devices.Options{Master: p.store.master, PublicURL: cfg.PublicURL, LegacyExpiry: cfg.Pairing.LegacyExpiry})
-}
 
 // clientServer is the server for phones.
 func (p *process) clientServer() server {

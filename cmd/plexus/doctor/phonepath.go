@@ -28,23 +28,18 @@ func (s Subject) listener(ctx context.Context) []Finding {
 	if !s.Running {
 		return []Finding{skipped(check, "No host runs.")}
 	}
-	server := s.Server
-	if server == (pairing.Server{}) {
-		return []Finding{s.greeted(check, s.answers(ctx))}
+	if s.Server != (pairing.Server{}) {
+		return []Finding{s.greeted(check, s.hello(ctx, novaclient.Options{Server: s.Server, Dial: s.Client}))}
 	}
-	return []Finding{s.greeted(check, s.hello(ctx, novaclient.Options{Server: server, Dial: s.Client}))}
-}
-
-// answers only connects: without a public URL no name would be accepted.
-func (s Subject) answers(ctx context.Context) error {
+	// Without a public URL no name would be accepted, so it only connects.
 	ctx, stop := context.WithTimeout(ctx, stepLimit)
 	defer stop()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.Client.String())
-	if err != nil {
-		return err
+	if err == nil {
+		_ = conn.Close() // nothing was said
+		err = &novaclient.End{Code: novaclient.CodeRejected}
 	}
-	_ = conn.Close() // nothing was said
-	return &novaclient.End{Code: novaclient.CodeRejected}
+	return []Finding{s.greeted(check, err)}
 }
 
 // way goes from the phone's side: name, address, certificate, upgrade, hello.

@@ -27,18 +27,39 @@ type Probes struct {
 // Probe looks at all services at the same time, which takes a few seconds at most.
 func Probe(ctx context.Context, cfg config.Config, s *services.Services) (seen Probes) {
 	var looking sync.WaitGroup
-	looking.Go(func() { seen.Search = probeSearch(ctx, cfg.Search, s) })
 	looking.Go(func() { seen.Model, seen.Recognizer = ProbeSpeech(ctx, cfg, s) })
+	seen.Search = Service{Kind: cfg.Search.Kind, URL: cfg.Search.URL}
+	switch {
+	case cfg.Search.Kind == "none":
+		seen.Search.Reach = Off
+	case s.WarmSearch == nil:
+		seen.Search.Reach = BuiltIn
+	default:
+		seen.Search.try(ctx, s.WarmSearch)
+	}
 	looking.Wait()
 	return seen
 }
+
+// dictationConfig are the lines of the configuration that switch dictation on,
+// for a program that many have.
+const dictationConfig = `[recognizer]
+kind = "command"
+command = ["whisper-cli", "-m", "/path/to/ggml-base.bin", "-l", "auto", "-nt", "-np", "-f"]
+`
 
 // ProbeSpeech looks at what phones are offered: the model, and the recognizer with
 // it (decision K10).
 func ProbeSpeech(ctx context.Context, cfg config.Config, s *services.Services) (m Model, r Recognizer) {
 	var looking sync.WaitGroup
 	looking.Go(func() { m = probeModel(ctx, cfg.Model, s) })
-	looking.Go(func() { r = probeRecognizer(ctx, cfg.Recognizer, s) })
+	r = Recognizer{Service: Service{Kind: cfg.Recognizer.Kind, URL: cfg.Recognizer.BaseURL, Reach: Off}, Name: cfg.Recognizer.Name}
+	if r.Kind == "command" {
+		r.Name = filepath.Base(cfg.Recognizer.Command[0])
+	}
+	if s.Recognizer != nil {
+		r.try(ctx, s.CheckRecognizer)
+	}
 	looking.Wait()
 	// There is a model, although it may not answer just now.
 	r.TextInput = m.Reach == Reachable || m.Reach == Unreachable
@@ -47,19 +68,6 @@ func ProbeSpeech(ctx context.Context, cfg config.Config, s *services.Services) (
 		r.Config = dictationConfig
 	}
 	return m, r
-}
-
-func probeSearch(ctx context.Context, cfg config.Search, s *services.Services) Service {
-	seen := Service{Kind: cfg.Kind, URL: cfg.URL}
-	switch {
-	case cfg.Kind == "none":
-		seen.Reach = Off
-	case s.WarmSearch == nil:
-		seen.Reach = BuiltIn
-	default:
-		seen.try(ctx, s.WarmSearch)
-	}
-	return seen
 }
 
 func probeModel(ctx context.Context, cfg config.Model, s *services.Services) Model {
@@ -89,26 +97,6 @@ func probeModel(ctx context.Context, cfg config.Model, s *services.Services) Mod
 		m.try(ctx, func(ctx context.Context) error { return connectTo(ctx, cfg.BaseURL) })
 	}
 	return m
-}
-
-// dictationConfig are the lines of the configuration that switch dictation on,
-// for a program that many have.
-const dictationConfig = `[recognizer]
-kind = "command"
-command = ["whisper-cli", "-m", "/path/to/ggml-base.bin", "-l", "auto", "-nt", "-np", "-f"]
-`
-
-func probeRecognizer(ctx context.Context, cfg config.Recognizer, s *services.Services) Recognizer {
-	r := Recognizer{Service: Service{Kind: cfg.Kind, URL: cfg.BaseURL}, Name: cfg.Name}
-	if cfg.Kind == "command" {
-		r.Name = filepath.Base(cfg.Command[0])
-	}
-	if s.Recognizer == nil {
-		r.Reach = Off
-		return r
-	}
-	r.try(ctx, s.CheckRecognizer)
-	return r
 }
 
 // try looks whether the service answers in time.

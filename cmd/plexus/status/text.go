@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -19,6 +20,9 @@ func (b *lines) line(label, format string, args ...any) {
 
 // largeWAL is well above the size at which SQLite writes the log back into the database, in bytes.
 const largeWAL = 64 << 20
+
+// shownRefusals keeps the human text short; --json has all.
+const shownRefusals = 10
 
 // Text renders a report for a terminal.
 func Text(s Report, now time.Time) string {
@@ -70,20 +74,27 @@ func Text(s Report, now time.Time) string {
 	}
 	b.line("Messages", "%s", kept)
 	b.line("Connections", "%d", s.Connections)
-	b.queries(s.Queries)
+	b.line("Questions", "%d answered, %d cancelled, %d refused", s.Queries.Answered, s.Queries.Cancelled, s.Queries.Refused)
+	b.latency("results", s.Queries.FirstResult)
+	b.latency("whole answer", s.Queries.Answer)
 	for _, row := range s.Waiting {
 		b.line("Waiting", "%s. If the digits are those in its panel: plexus extensions allow %s", row, row.Digits)
 	}
-	b.refused(s.Refused, now)
+	for _, one := range s.Refused[:min(len(s.Refused), shownRefusals)] {
+		b.line("Refused", "%s, %s, last %s. %s", cmp.Or(one.Peer, "a program without Origin"),
+			cli.Counted(one.Count, "time", "times"), cli.Ago(one.Last, now), one.Advice)
+	}
+	if more := len(s.Refused) - shownRefusals; more > 0 {
+		b.line("", "and %d more; plexus status --json has all", more)
+	}
 	return b.String()
 }
 
 func (b *lines) phones(s Phones) {
 	b.line("Phones", "ws://%s; %d paired, %d connected", s.Address, s.Paired, s.Connected)
-	switch {
-	case s.PublicURL != "":
+	if s.PublicURL != "" {
 		b.line("", "reached as %s", s.PublicURL)
-	default:
+	} else {
 		b.line("", "no public URL is set: plexus pair --public-url wss://NAME sets it; plexus setup tailscale helps to get one")
 	}
 	if s.Invitation {
@@ -130,31 +141,9 @@ func (b *lines) quote(config string) {
 	}
 }
 
-func (b *lines) queries(q Queries) {
-	b.line("Questions", "%d answered, %d cancelled, %d refused", q.Answered, q.Cancelled, q.Refused)
-	for _, one := range []struct {
-		what string
-		Latency
-	}{{"results", q.FirstResult}, {"whole answer", q.Answer}} {
-		if one.Count > 0 {
-			b.line("", "%s: half within %.1f ms, 99 of 100 within %.1f ms", one.what, one.P50, one.P99)
-		}
-	}
-}
-
-// shownRefusals keeps the human text short; --json has all.
-const shownRefusals = 10
-
-func (b *lines) refused(list []Refusal, now time.Time) {
-	for _, r := range list[:min(len(list), shownRefusals)] {
-		who := r.Peer
-		if who == "" {
-			who = "a program without Origin"
-		}
-		b.line("Refused", "%s, %s, last %s. %s", who, cli.Counted(r.Count, "time", "times"), cli.Ago(r.Last, now), r.Advice)
-	}
-	if more := len(list) - shownRefusals; more > 0 {
-		b.line("", "and %d more; plexus status --json has all", more)
+func (b *lines) latency(what string, l Latency) {
+	if l.Count > 0 {
+		b.line("", "%s: half within %.1f ms, 99 of 100 within %.1f ms", what, l.P50, l.P99)
 	}
 }
 
