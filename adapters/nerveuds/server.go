@@ -19,13 +19,12 @@ import (
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
 	"plexus/domain/sessions"
-	"plexus/ports"
 )
 
 // PeerAuth knows the open sockets; who can open this one is the owner.
 // *browsers.Registry is one.
 type PeerAuth interface {
-	Attach(ctx context.Context, v admission.Verdict, link ports.NerveLink) (detach func(), ok bool)
+	nervews.Attacher
 	Refuse(cause admission.Cause, peer string)
 }
 
@@ -110,16 +109,7 @@ func (s *Server) run(conn net.Conn) {
 	peer := admission.Peer{Basis: admission.AsLocalUser}
 	watchdog := wsconn.NewWatchdogConn(conn, s.config.Limits, false)
 	link := &streamLink{conn: conn, watchdog: watchdog, reader: bufio.NewReader(watchdog)}
-	session := nervews.NewSession(link, s.queries, peer, s.config.Timing, log)
-	s.tracker.Add(session)
-	defer s.tracker.Release(session)
-	detach, ok := s.auth.Attach(context.Background(), admission.Verdict{Admitted: true, Peer: peer}, session)
-	if ok {
-		defer detach()
-	} else {
-		session.Close(sessions.ExtensionRemoved)
-	}
-	session.Run()
+	nervews.NewSession(link, s.queries, peer, s.config.Timing, log).Serve(s.tracker, s.auth, admission.Verdict{Admitted: true, Peer: peer})
 }
 
 // Shutdown stops accepting, ends every session and waits for them, or for ctx.

@@ -8,7 +8,6 @@ import (
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
 	"plexus/domain/framing"
-	"plexus/domain/sessions"
 )
 
 // ServeHTTP decides about one request. The order is part of the contract: who
@@ -127,14 +126,5 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 func (s *Server) run(link Link, verdict admission.Verdict) {
 	log := s.config.Log.With("connection", s.lastID.Add(1), "transport", "websocket",
 		"origin", verdict.Peer.Origin, "basis", string(verdict.Peer.Basis))
-	session := NewSession(link, s.queries, verdict.Peer, s.config.Timing, log)
-	s.tracker.Add(session)
-	defer s.tracker.Release(session)
-	detach, ok := s.auth.Attach(session.ctx, verdict, session)
-	if !ok {
-		session.Close(sessions.ExtensionRemoved)
-	} else {
-		defer detach()
-	}
-	session.Run()
+	NewSession(link, s.queries, verdict.Peer, s.config.Timing, log).Serve(s.tracker, s.auth, verdict)
 }

@@ -12,14 +12,13 @@ import (
 	"plexus/adapters/httpguard"
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
-	"plexus/ports"
 )
 
 // PeerAuth decides who may open a socket, and knows the open ones.
 // *browsers.Registry is one.
 type PeerAuth interface {
 	Admit(ctx context.Context, k admission.HandshakeRequest) admission.Verdict
-	Attach(ctx context.Context, v admission.Verdict, link ports.NerveLink) (detach func(), ok bool)
+	Attacher
 	OriginAllowed(ctx context.Context, origin string) bool
 	Refuse(cause admission.Cause, peer string)
 }

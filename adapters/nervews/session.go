@@ -89,6 +89,24 @@ func NewSession(link Link, queries QueryService, peer admission.Peer, timing Tim
 // Close ends the session for a reason of ours. It never blocks.
 func (s *Session) Close(reason sessions.CloseReason) { s.end(reason, nil) }
 
+// Attacher knows the open sessions: each is to be closed when its peer's admission is
+// taken back. ok is false when it was, meanwhile.
+type Attacher interface {
+	Attach(ctx context.Context, v admission.Verdict, link ports.NerveLink) (detach func(), ok bool)
+}
+
+// Serve is Run in the tracker's slot that was reserved for it, known to auth.
+func (s *Session) Serve(tracker *wsconn.Tracker, auth Attacher, v admission.Verdict) {
+	tracker.Add(s)
+	defer tracker.Release(s)
+	if detach, ok := auth.Attach(s.ctx, v, s); ok {
+		defer detach()
+	} else {
+		s.Close(sessions.ExtensionRemoved)
+	}
+	s.Run()
+}
+
 // Run serves the connection until it ends, and returns when every goroutine of
 // it has. It logs one line when it opens and one when it closes.
 func (s *Session) Run() {
@@ -156,20 +174,16 @@ func (s *Session) readLoop() (end *LinkError) {
 			return &LinkError{Reason: sessions.ClientGone}
 		}
 		s.counts.frames++
-		s.dispatch(h, frame)
-	}
-}
-
-func (s *Session) dispatch(h framing.Header, frame []byte) {
-	switch h.Type {
-	case framing.Ping:
-		s.echo(frame)
-	case framing.Cancel:
-		s.cancelRequest(h.RequestID)
-	case framing.SearchQueryMsg:
-		s.beginQuery(h.RequestID, frame[framing.HeaderSize:])
-	default: // wrong direction, or reserved: no state, no answer
-		s.counts.ignored++
+		switch h.Type {
+		case framing.Ping:
+			s.echo(frame)
+		case framing.Cancel:
+			s.cancelRequest(h.RequestID)
+		case framing.SearchQueryMsg:
+			s.beginQuery(h.RequestID, frame[framing.HeaderSize:])
+		default: // wrong direction, or reserved: no state, no answer
+			s.counts.ignored++
+		}
 	}
 }
 

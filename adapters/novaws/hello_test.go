@@ -305,7 +305,7 @@ func TestRevoke_WhateverIsInFlight(t *testing.T) {
 func TestRevoke_OvertakesWhatIsQueued(t *testing.T) {
 	c := &session{
 		nova:  sessions.NewNova(sessions.NovaIDs{}, time.Now()),
-		inbox: newInbox(), stopped: make(chan struct{}),
+		inbox: &inbox{arrived: make(chan struct{}, 1)}, stopped: make(chan struct{}),
 	}
 	c.inbox.Put(message{true, []byte{0, 0}}) // binary before hello: it would end as 4003 all the same, for another reason
 	c.Close(sessions.DeviceRevoked)

@@ -1,6 +1,10 @@
 package novaws
 
-import "sync"
+import (
+	"sync"
+
+	"plexus/adapters/wsconn"
+)
 
 // Bounds of what was received and is not finished (Nova client protocol §7).
 const (
@@ -17,7 +21,7 @@ type message struct {
 // inbox hands messages from the reader to the loop, in order. A message counts
 // against the bounds until Done, so that those being worked on count too.
 type inbox struct {
-	arrived chan struct{} // there may be something to take, or it has overflowed
+	arrived chan struct{} // of capacity 1: there may be something to take, or it has overflowed
 
 	mu       sync.Mutex
 	queue    []message
@@ -25,8 +29,6 @@ type inbox struct {
 	bytes    int
 	overflow bool
 }
-
-func newInbox() *inbox { return &inbox{arrived: make(chan struct{}, 1)} }
 
 // Put queues m. false: it is one too many; the inbox takes nothing more.
 func (i *inbox) Put(m message) bool {
@@ -42,10 +44,7 @@ func (i *inbox) Put(m message) bool {
 	} else {
 		i.queue = append(i.queue, m)
 	}
-	select {
-	case i.arrived <- struct{}{}:
-	default:
-	}
+	wsconn.Signal(i.arrived)
 	return !i.overflow
 }
 

@@ -106,7 +106,15 @@ func (o *outbox) take(f frame) pushResult {
 	rule := frameRules[f.kind]
 	switch {
 	case rule.delivery == latest:
-		return o.replace(rule.lane, f)
+		if f.view == "" {
+			f.view = string(f.buffer.B)
+		}
+		o.remove(rule.lane, func(frame) bool { return true })
+		if f.view == o.sent[rule.lane] {
+			return dropped // the client has that value already
+		}
+		o.add(rule.lane, f)
+		return queued
 	case f.kind == kindAudio && o.fenced(f), f.kind == kindDetail && slices.Contains(o.details, detail{f.work, f.summary}):
 		return dropped
 	case f.kind == kindPersonalState, f.snapshot, f.turn != "":
@@ -116,7 +124,11 @@ func (o *outbox) take(f frame) pushResult {
 		return became
 	}
 	if f.kind == kindDetail {
-		o.details.remember(f.work, f.summary)
+		o.details.forget(f.work)
+		if len(o.details) == maxDetails {
+			o.details = slices.Delete(o.details, 0, 1)
+		}
+		o.details = append(o.details, detail{f.work, f.summary})
 	}
 	o.add(rule.lane, f)
 	return queued
@@ -193,9 +205,19 @@ func (o *outbox) written(f frame) {
 // holdsBody reports whether a personal body has not left yet.
 func (o *outbox) holdsBody() bool { return o.bodies > 0 || o.writing.body() }
 
+// sendable reports whether f's kind has business on the connection, and its bytes are
+// within the bound of the kind.
 func (o *outbox) sendable(f frame) bool {
-	n := len(f.buffer.B)
-	return n > 0 && n <= f.kind.maxFrame(o.personal)
+	limit := nova.MaxText
+	switch {
+	case f.kind.extension() && !o.personal:
+		return false
+	case f.kind.body():
+		limit = nova.MaxPersonalText
+	case f.kind == kindAudio:
+		limit = 6 + nova.MaxAudioHeader + nova.MaxPCM // magic and header length before them
+	}
+	return len(f.buffer.B) > 0 && len(f.buffer.B) <= limit
 }
 
 // fenced reports whether the client has been told to drop what f belongs to.
@@ -207,20 +229,6 @@ func (o *outbox) fenced(f frame) bool {
 		return f.caption != 0 && o.fence.CoversCaption(f.caption)
 	}
 	return false
-}
-
-// replace makes f the latest value at p. When the client has that value already,
-// nothing needs to be sent at all.
-func (o *outbox) replace(l lane, f frame) pushResult {
-	if f.view == "" {
-		f.view = string(f.buffer.B)
-	}
-	o.remove(l, func(frame) bool { return true })
-	if f.view == o.sent[l] {
-		return dropped
-	}
-	o.add(l, f)
-	return queued
 }
 
 // makeRoom sees to it that f fits, and says what becomes of it: a required frame
@@ -324,14 +332,6 @@ const maxDetails = 64
 type details []detail
 
 type detail struct{ work, summary string }
-
-func (d *details) remember(work, summary string) {
-	d.forget(work)
-	if len(*d) == maxDetails {
-		*d = slices.Delete(*d, 0, 1)
-	}
-	*d = append(*d, detail{work, summary})
-}
 
 func (d *details) forget(work string) {
 	*d = slices.DeleteFunc(*d, func(t detail) bool { return t.work == work })

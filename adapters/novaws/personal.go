@@ -50,26 +50,22 @@ func (c *session) recoverPanic(what string, done func()) {
 	}
 }
 
-// offer asks what the host has for a client now.
-func (c *session) offer() sessions.Offer {
+// admit registers the client's link, and adds the client to the personal host, where
+// there is one. It runs in the loop.
+func (c *session) admit(n *sessions.Nova, a sessions.Admission) (e sessions.Effects) {
+	detach, ok := c.server.deps.Auth.AttachClient(c.ctx, c.who, c)
+	if !ok {
+		return n.End(sessions.DeviceRevoked)
+	}
+	c.detach = detach
 	if host := c.server.deps.Personal; host != nil {
-		return sessions.Offer{Input: host.Input(), Personal: true, Admits: host.Admits}
+		defer c.recoverPanic("admission", func() { e = n.AdmissionDone(errPanicked, time.Now()) })
+		c.endpoint = host.Attach(c, hub.Terms{Personal: a.Personal, Language: a.Language})
+		if a.Personal {
+			c.work.Go(c.sendSnapshots)
+		}
 	}
-	return sessions.Offer{}
-}
-
-// attach adds the client to the personal host, where there is one.
-func (c *session) attach(a sessions.Admission) (err error) {
-	host := c.server.deps.Personal
-	if host == nil {
-		return nil
-	}
-	defer c.recoverPanic("admission", func() { err = errPanicked })
-	c.endpoint = host.Attach(c, hub.Terms{Personal: a.Personal, Language: a.Language})
-	if a.Personal {
-		c.work.Go(c.sendSnapshots)
-	}
-	return nil
+	return n.AdmissionDone(nil, time.Now())
 }
 
 func (c *session) deliver(control nova.Control) (err error) {

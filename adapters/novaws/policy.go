@@ -93,20 +93,6 @@ func (k frameKind) body() bool { return k == kindPersonalState || k == kindPerso
 // extension reports whether a frame is the personal extension's.
 func (k frameKind) extension() bool { return k == kindPersonal || k.body() }
 
-// maxFrame bounds the bytes of a frame; 0 where the kind has no business on the
-// connection.
-func (k frameKind) maxFrame(personal bool) int {
-	switch {
-	case k.extension() && !personal:
-		return 0
-	case k.body():
-		return nova.MaxPersonalText
-	case k == kindAudio:
-		return 6 + nova.MaxAudioHeader + nova.MaxPCM // magic and header length before them
-	}
-	return nova.MaxText
-}
-
 // pushResult is what became of a frame that was pushed.
 type pushResult uint8
 
@@ -149,33 +135,24 @@ func frameOf(m nova.Message) (f frame, ok bool) {
 		if m.Level == nova.Detail {
 			f.kind, f.work, f.summary = kindDetail, m.DelegateID, m.Summary
 		}
-	default:
-		f.kind = plainKind(m)
+	case nova.Ready, nova.Receipt:
+		f.kind = kindReply
+	case nova.TextResult, nova.Transcription, nova.DesktopCapabilities:
+		f.kind = kindAnswer
+	case nova.ConversationError, nova.PersonalError:
+		f.kind = kindPersonal
+	case nova.ClockPing:
+		f.kind = kindPing
+	case nova.ExecutorState:
+		f.kind = kindExecutorState
+	case nova.ProjectState:
+		f.kind = kindProjectState
+	case nova.ExecutorApproval:
+		f.kind = kindApproval
+	case nova.ExecutorTasks:
+		f.kind = kindTasks
+	case nova.ResultsReset, nova.ExecutorResult:
+		f.kind = kindResult
 	}
 	return f, f.kind != 0
-}
-
-// plainKind is the kind of a message that nothing else has to be known of.
-func plainKind(m nova.Message) frameKind {
-	switch m.(type) {
-	case nova.Ready, nova.Receipt:
-		return kindReply
-	case nova.TextResult, nova.Transcription, nova.DesktopCapabilities:
-		return kindAnswer
-	case nova.ConversationError, nova.PersonalError:
-		return kindPersonal
-	case nova.ClockPing:
-		return kindPing
-	case nova.ExecutorState:
-		return kindExecutorState
-	case nova.ProjectState:
-		return kindProjectState
-	case nova.ExecutorApproval:
-		return kindApproval
-	case nova.ExecutorTasks:
-		return kindTasks
-	case nova.ResultsReset, nova.ExecutorResult:
-		return kindResult
-	}
-	return 0
 }

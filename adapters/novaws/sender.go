@@ -68,7 +68,14 @@ func (s *sender) send(m nova.Message) sessions.CloseReason {
 		s.log.Error("a message could not be encoded", "type", m.Type(), "error", err)
 		return 0
 	}
-	if private := bodyOf(m); len(private) > len(text) { // decision K13: the last resort
+	var private []byte // what a personal message can go without
+	switch m := m.(type) {
+	case nova.PersonalState:
+		private = m.Frame
+	case nova.PersonalResult:
+		private = m.Data
+	}
+	if len(private) > len(text) { // decision K13: the last resort
 		s.log.Warn("a personal message was too large and goes without its body", "type", m.Type(), "bytes", len(private))
 		f.snapshot = f.kind == kindPersonalState // of a state, the revision has gone; of a result, nothing
 	}
@@ -90,17 +97,6 @@ func (s *sender) send(m nova.Message) sessions.CloseReason {
 		return sessions.OutputBudget
 	}
 	return 0
-}
-
-// bodyOf gives the part of a personal message that it can go without.
-func bodyOf(m nova.Message) []byte {
-	switch m := m.(type) {
-	case nova.PersonalState:
-		return m.Frame
-	case nova.PersonalResult:
-		return m.Data
-	}
-	return nil
 }
 
 // changed notes that the personal state has this revision.
@@ -137,13 +133,28 @@ func (s *sender) Next() (wsconn.Frame, bool) {
 	return wsconn.Frame{Buffer: f.buffer, Text: f.kind != kindAudio}, ok
 }
 
+// A body of more than largeBody bytes that took less than quickWrite may lie in a
+// buffer. One that took longer has met a link that holds the writer back by itself.
+const (
+	largeBody  = 64 << 10
+	quickWrite = time.Second
+)
+
 // Written takes the frame back (wsconn.Queue).
 func (s *sender) Written(_ wsconn.Frame, err error) {
 	body, size := s.writing.kind.body(), len(s.writing.buffer.B)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil && body && size > largeBody && time.Since(s.began) < quickWrite {
-		s.confirmDelivery(size)
+		// A ping behind it: once the pong is there, or the time for it on the slowest
+		// link is over, the client has the body, and another may follow.
+		s.unconfirmed++
+		s.keepAlive.Ping(time.Duration(size)*time.Second/wsconn.SlowestLink, func() {
+			s.mu.Lock()
+			s.unconfirmed--
+			s.mu.Unlock()
+			wsconn.Signal(s.snapshotSignal)
+		})
 	}
 	s.box.written(s.writing)
 	if body {
@@ -160,24 +171,4 @@ func (s *sender) end(flush bool) {
 		s.box.release()
 	}
 	s.writer.Stop(closeLimit)
-}
-
-// A body of more than largeBody bytes that took less than quickWrite may lie in a
-// buffer. One that took longer has met a link that holds the writer back by itself.
-const (
-	largeBody  = 64 << 10
-	quickWrite = time.Second
-)
-
-// confirmDelivery pings behind a large body: once the pong is there, or the time
-// for size bytes on the slowest link is over, the client has the body, and another
-// may follow. mu is held.
-func (s *sender) confirmDelivery(size int) {
-	s.unconfirmed++
-	s.keepAlive.Ping(time.Duration(size)*time.Second/wsconn.SlowestLink, func() {
-		s.mu.Lock()
-		s.unconfirmed--
-		s.mu.Unlock()
-		wsconn.Signal(s.snapshotSignal)
-	})
 }

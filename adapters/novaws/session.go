@@ -60,7 +60,7 @@ func (s *Server) runClient(socket *wsconn.Socket, peer string, log *slog.Logger)
 		nova: sessions.NewNova(sessions.NovaIDs{
 			ServerInstance: s.config.ServerInstanceID, InputInstance: s.config.InputInstanceID, Connection: s.config.NewID(),
 		}, time.Now()),
-		ctx: ctx, cancel: cancel, inbox: newInbox(),
+		ctx: ctx, cancel: cancel, inbox: &inbox{arrived: make(chan struct{}, 1)},
 		results: make(chan func(*sessions.Nova) sessions.Effects, 1), readEnd: make(chan sessions.CloseReason, 1),
 		out: newSender(ctx, socket, s.config.KeepAlive, log), stopped: make(chan struct{}),
 	}
@@ -101,19 +101,14 @@ func (c *session) run() {
 	c.socket.Close(end, closeLimit)
 	reading.Wait()
 	c.work.Wait()
-	c.log.Info("client gone", "reason", reason.String(), "code", end.Code,
-		"lasted", time.Since(opened).Round(time.Millisecond), observed(c.nova.Observed()))
-}
-
-// observed tells the log what the connection has measured; nothing when there is
-// nothing.
-func observed(o sessions.Observed) slog.Attr {
-	if o == (sessions.Observed{}) {
-		return slog.Attr{}
+	var observed slog.Attr // empty when there is nothing
+	if o := c.nova.Observed(); o != (sessions.Observed{}) {
+		observed = slog.Group("observed", "round_trips", o.RoundTrips, "round_trip", o.RoundTrip.Round(time.Microsecond),
+			"telemetry", o.Telemetry, "telemetry_rejected", o.TelemetryRejected,
+			"closed", o.Closed, "reconnects", o.Reconnects, "results", o.Results)
 	}
-	return slog.Group("observed", "round_trips", o.RoundTrips, "round_trip", o.RoundTrip.Round(time.Microsecond),
-		"telemetry", o.Telemetry, "telemetry_rejected", o.TelemetryRejected,
-		"closed", o.Closed, "reconnects", o.Reconnects, "results", o.Results)
+	c.log.Info("client gone", "reason", reason.String(), "code", end.Code,
+		"lasted", time.Since(opened).Round(time.Millisecond), observed)
 }
 
 // loop handles one event after the other until one of them ends the connection.
@@ -188,21 +183,16 @@ func (c *session) perform(e sessions.Effects) sessions.CloseReason {
 	if e.Audio != nil && c.endpoint != nil {
 		c.endpoint.Audio(e.Audio)
 	}
-	if e.Call != nil {
-		c.call(e.Call)
+	if call := e.Call; call != nil { // beside the loop; the result comes back as an event
+		c.work.Go(func() {
+			result := c.answer(call)
+			select {
+			case c.results <- result:
+			case <-c.ctx.Done():
+			}
+		})
 	}
 	return e.Close
-}
-
-// call runs a call beside the loop and sends its result back as an event.
-func (c *session) call(call sessions.Call) {
-	c.work.Go(func() {
-		result := c.answer(call)
-		select {
-		case c.results <- result:
-		case <-c.ctx.Done():
-		}
-	})
 }
 
 // answer does the work of a call.
@@ -222,8 +212,8 @@ func (c *session) answer(call sessions.Call) (result func(*sessions.Nova) sessio
 		}
 	case sessions.AcquireSlot:
 		acquired, offer := c.server.acquireSlot(c), sessions.Offer{}
-		if acquired {
-			offer = c.offer()
+		if host := c.server.deps.Personal; acquired && host != nil {
+			offer = sessions.Offer{Input: host.Input(), Personal: true, Admits: host.Admits}
 		}
 		return func(n *sessions.Nova) sessions.Effects {
 			e := n.SlotAcquired(acquired, offer)
@@ -255,16 +245,6 @@ func (c *session) authenticate(token secret.Text) (devices.Identity, sessions.To
 		c.log.Error("a token could not be checked", "error", err)
 	}
 	return who, sessions.TokenUnchecked
-}
-
-// admit registers the client with the host, in the loop, where its link lives.
-func (c *session) admit(n *sessions.Nova, a sessions.Admission) sessions.Effects {
-	detach, ok := c.server.deps.Auth.AttachClient(c.ctx, c.who, c)
-	if !ok {
-		return n.End(sessions.DeviceRevoked)
-	}
-	c.detach = detach
-	return n.AdmissionDone(c.attach(a), time.Now())
 }
 
 // readLoop fills the inbox until the socket or a rule ends it.

@@ -55,18 +55,6 @@ func (h *handshakeLimiter) admit(c *handshakeConn, now time.Time) (ok bool, evic
 	return true, evicted
 }
 
-func (h *handshakeLimiter) leave(c *handshakeConn) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if c.refused {
-		h.refused--
-		return
-	}
-	if i := slices.Index(h.served, c); i >= 0 { // not there when it was evicted
-		h.served = slices.Delete(h.served, i, i+1)
-	}
-}
-
 type handshakeListener struct {
 	net.Listener
 	limiter *handshakeLimiter
@@ -111,4 +99,15 @@ func (c *handshakeConn) Close() error {
 	return c.Conn.Close()
 }
 
-func (c *handshakeConn) leave() { c.left.Do(func() { c.limiter.leave(c) }) }
+func (c *handshakeConn) leave() {
+	c.left.Do(func() {
+		h := c.limiter
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if c.refused {
+			h.refused--
+		} else if i := slices.Index(h.served, c); i >= 0 { // not there when it was evicted
+			h.served = slices.Delete(h.served, i, i+1)
+		}
+	})
+}

@@ -10,11 +10,16 @@ import (
 // GET, HTTP/1.1, the two header tokens, version 13 and a key of 16 bytes. It
 // looks at nothing that belongs to admission.
 func IsUpgrade(r *http.Request) bool {
-	return r.Method == http.MethodGet && r.ProtoMajor == 1 && r.ProtoMinor >= 1 &&
+	keys := r.Header.Values("Sec-WebSocket-Key")
+	if len(keys) != 1 {
+		return false
+	}
+	key, err := base64.StdEncoding.DecodeString(keys[0])
+	return err == nil && len(key) == 16 &&
+		r.Method == http.MethodGet && r.ProtoMajor == 1 && r.ProtoMinor >= 1 &&
 		headerHasToken(r.Header, "Connection", "upgrade") &&
 		headerHasToken(r.Header, "Upgrade", "websocket") &&
-		r.Header.Get("Sec-WebSocket-Version") == "13" &&
-		validKey(r.Header.Values("Sec-WebSocket-Key"))
+		r.Header.Get("Sec-WebSocket-Version") == "13"
 }
 
 func headerHasToken(h http.Header, name, token string) bool {
@@ -26,12 +31,4 @@ func headerHasToken(h http.Header, name, token string) bool {
 		}
 	}
 	return false
-}
-
-func validKey(keys []string) bool {
-	if len(keys) != 1 {
-		return false
-	}
-	key, err := base64.StdEncoding.DecodeString(keys[0])
-	return err == nil && len(key) == 16
 }

@@ -35,27 +35,3 @@ type Ending struct {
 
 // MaxTombstones is how many ended generations are remembered.
 const MaxTombstones = 256
-
-// tombstones are the newest endings: a ring once it is full.
-type tombstones struct {
-	endings []Ending
-	oldest  int
-}
-
-func (t *tombstones) add(e Ending) {
-	if len(t.endings) < MaxTombstones {
-		t.endings = append(t.endings, e)
-		return
-	}
-	t.endings[t.oldest] = e
-	t.oldest = (t.oldest + 1) % MaxTombstones
-}
-
-func (t *tombstones) find(g Generation) (Outcome, bool) {
-	for _, e := range t.endings {
-		if e.Generation == g {
-			return e.Outcome, true
-		}
-	}
-	return 0, false
-}

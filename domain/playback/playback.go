@@ -47,9 +47,10 @@ type State struct {
 	current   *speech
 	uncleared []speech // fenced, their playback.cleared not here yet; oldest first
 	fence     Fence
-	captions  uint64 // sequence of the newest caption of either role
-	assistant uint64 // sequence of the newest caption of the assistant
-	retired   tombstones
+	captions  uint64   // sequence of the newest caption of either role
+	assistant uint64   // sequence of the newest caption of the assistant
+	retired   []Ending // the newest: a ring once there are MaxTombstones
+	oldest    int      // in retired, once it is a ring
 }
 
 // speech is a generation that has not ended.
@@ -277,11 +278,23 @@ func (s *State) AssistantCaption(g Generation) (sequence uint64, ok bool) {
 
 // Outcome gives what became of one of the MaxTombstones newest generations that
 // have ended.
-func (s *State) Outcome(g Generation) (outcome Outcome, known bool) { return s.retired.find(g) }
+func (s *State) Outcome(g Generation) (outcome Outcome, known bool) {
+	for _, e := range s.retired {
+		if e.Generation == g {
+			return e.Outcome, true
+		}
+	}
+	return 0, false
+}
 
 func (s *State) retire(sp speech, outcome Outcome, playedMS uint64) Ending {
 	e := Ending{Generation: sp.Generation, Outcome: outcome, PlayedMS: playedMS}
-	s.retired.add(e)
+	if len(s.retired) < MaxTombstones {
+		s.retired = append(s.retired, e)
+		return e
+	}
+	s.retired[s.oldest] = e
+	s.oldest = (s.oldest + 1) % MaxTombstones
 	return e
 }
 

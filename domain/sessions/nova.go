@@ -151,7 +151,12 @@ func (n *Nova) Overflow() Effects {
 func (n *Nova) Text(b []byte, now time.Time) Effects {
 	switch n.phase {
 	case awaitingHello:
-		return n.readHello(b)
+		hello, err := nova.DecodeHello(b)
+		if err != nil {
+			return n.End(BadHello)
+		}
+		n.hello = hello
+		return n.call(checkingToken, CheckToken{hello.Token})
 	case ready:
 		return n.command(b, now)
 	}
@@ -170,15 +175,6 @@ func (n *Nova) Binary(b []byte) Effects {
 		return Effects{Audio: b}
 	}
 	return Effects{}
-}
-
-func (n *Nova) readHello(b []byte) Effects {
-	hello, err := nova.DecodeHello(b)
-	if err != nil {
-		return n.End(BadHello)
-	}
-	n.hello = hello
-	return n.call(checkingToken, CheckToken{hello.Token})
 }
 
 // TokenVerdict is the answer to CheckToken.
@@ -266,10 +262,11 @@ func (n *Nova) command(b []byte, now time.Time) Effects {
 		return receipt(c.RequestID, status)
 	}
 	n.pending = c.RequestID
+	personal, isPersonal := control.(nova.PersonalCommand)
 	switch {
 	case n.observe(control, now):
 		return n.receipted(nil)
-	case !n.admits(control):
+	case isPersonal && !(n.granted && n.admitsMethod(personal.Method)): // without the extension, or not a phone's (decisions K2 and K9)
 		return n.receipted(errNotAdmitted)
 	}
 	return n.call(ready, Deliver{control})
@@ -277,13 +274,6 @@ func (n *Nova) command(b []byte, now time.Time) Effects {
 
 // errNotAdmitted refuses a personal.command; nobody sees its words.
 var errNotAdmitted = errors.New("not admitted on this connection")
-
-// admits refuses personal commands without the extension, and those that are not
-// a phone's (decisions K2 and K9).
-func (n *Nova) admits(control nova.Control) bool {
-	c, personal := control.(nova.PersonalCommand)
-	return !personal || n.granted && n.admitsMethod(c.Method)
-}
 
 // Delivered answers Deliver: an error is a refusal and nothing worse.
 func (n *Nova) Delivered(err error) Effects {
