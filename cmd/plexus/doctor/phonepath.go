@@ -43,40 +43,42 @@ func (s Subject) listener(ctx context.Context) []Finding {
 }
 
 // way goes from the phone's side: name, address, certificate, upgrade, hello.
-// Each step needs the one before.
+// Each step needs the one before, so a fault ends the way.
 func (s Subject) way(ctx context.Context) []Finding {
 	if s.Server == (pairing.Server{}) {
 		return []Finding{skipped("way", "Without a public URL there is no way to try.")}
 	}
-	found, through := s.name(ctx)
-	if !through {
-		return found
+	hello := func(ctx context.Context) Finding {
+		return s.greeted("hello", s.hello(ctx, novaclient.Options{Server: s.Server, Roots: s.Roots, DialContext: s.Dial}))
 	}
-	seen, through := s.certificate(ctx)
-	found = append(found, seen)
-	if !through {
-		return found
+	var found []Finding
+	for _, step := range []func(context.Context) Finding{s.name, s.certificate, hello} {
+		one := step(ctx)
+		found = append(found, one)
+		if one.Level == Fault {
+			break
+		}
 	}
-	return append(found, s.greeted("hello", s.hello(ctx, novaclient.Options{Server: s.Server, Roots: s.Roots, DialContext: s.Dial})))
+	return found
 }
 
-func (s Subject) name(ctx context.Context) (found []Finding, through bool) {
+func (s Subject) name(ctx context.Context) Finding {
 	host := s.Server.Host()
 	if _, err := netip.ParseAddr(host); err == nil {
-		return []Finding{ok("name", host+" is an address; no name is looked up.")}, true
+		return ok("name", host+" is an address; no name is looked up.")
 	}
 	ctx, stop := context.WithTimeout(ctx, stepLimit)
 	defer stop()
 	addrs, err := s.Lookup(ctx, host)
 	switch {
 	case err != nil || len(addrs) == 0:
-		return []Finding{fault("name", host+" leads nowhere: the name is not found.",
-			"See that it is spelt right. A name of a tailnet is found only while Tailscale runs, with MagicDNS on.")}, false
+		return fault("name", host+" leads nowhere: the name is not found.",
+			"See that it is spelt right. A name of a tailnet is found only while Tailscale runs, with MagicDNS on.")
 	case slices.ContainsFunc(addrs, func(a netip.Addr) bool { return a.Unmap().IsLoopback() || a.IsUnspecified() }):
-		return []Finding{warning("name", fmt.Sprintf("%s leads to %s, which means this machine here and the phone itself on a phone.", host, list(addrs)),
-			"Phones need a name that leads to this machine from elsewhere; look at /etc/hosts.")}, true
+		return warning("name", fmt.Sprintf("%s leads to %s, which means this machine here and the phone itself on a phone.", host, list(addrs)),
+			"Phones need a name that leads to this machine from elsewhere; look at /etc/hosts.")
 	}
-	return []Finding{ok("name", fmt.Sprintf("%s leads to %s.", host, list(addrs)))}, true
+	return ok("name", fmt.Sprintf("%s leads to %s.", host, list(addrs)))
 }
 
 func list(addrs []netip.Addr) string {
@@ -88,28 +90,28 @@ func list(addrs []netip.Addr) string {
 }
 
 // certificate makes the TLS handshake that a phone makes.
-func (s Subject) certificate(ctx context.Context) (found Finding, through bool) {
+func (s Subject) certificate(ctx context.Context) Finding {
 	const check = "tls"
 	address := net.JoinHostPort(s.Server.Host(), strconv.Itoa(int(portOf(s.Server))))
 	ctx, stop := context.WithTimeout(ctx, stepLimit)
 	defer stop()
 	raw, err := s.Dial(ctx, "tcp", address)
 	if err != nil {
-		return fault(check, "Nothing answers at "+address+": "+err.Error()+".", "Start the TLS proxy before the client listener; with Tailscale: plexus setup tailscale."), false
+		return fault(check, "Nothing answers at "+address+": "+err.Error()+".", "Start the TLS proxy before the client listener; with Tailscale: plexus setup tailscale.")
 	}
 	defer raw.Close() // only the handshake was wanted
 	conn := tls.Client(raw, &tls.Config{
 		ServerName: s.Server.Host(), RootCAs: s.Roots, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, Time: s.Now,
 	})
 	if err := conn.HandshakeContext(ctx); err != nil {
-		return s.noCertificate(address, err), false
+		return s.noCertificate(address, err)
 	}
 	leaf := conn.ConnectionState().PeerCertificates[0]
 	detail := fmt.Sprintf("The certificate of %s is good from %s to %s.", address, day(leaf.NotBefore), day(leaf.NotAfter))
 	if leaf.NotAfter.Sub(s.Now()) < soon {
-		return warning(check, detail, "It ends soon. See why it has not been renewed."), true
+		return warning(check, detail, "It ends soon. See why it has not been renewed.")
 	}
-	return ok(check, detail), true
+	return ok(check, detail)
 }
 
 func day(t time.Time) string { return t.UTC().Format("2 January 2006") }

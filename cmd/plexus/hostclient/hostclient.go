@@ -85,10 +85,10 @@ func DialNERVE(ctx context.Context, env cli.Env, dataDir string) (*nerveclient.C
 	if err == nil {
 		err = hostfiles.OwnSocket(info.NerveSocket)
 	}
-	if err != nil {
-		return nil, whyUnreachable(dataDir, err)
+	var client *nerveclient.Client
+	if err == nil {
+		client, err = nerveclient.DialUnix(ctx, info.NerveSocket)
 	}
-	client, err := nerveclient.DialUnix(ctx, info.NerveSocket)
 	if err != nil {
 		return nil, whyUnreachable(dataDir, err)
 	}

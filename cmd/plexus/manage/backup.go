@@ -75,21 +75,17 @@ func Restore(ctx context.Context, env cli.Env, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	lock, err := ownDirectory(ctx, dir)
+	lock, master, err := ownDirectory(ctx, dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	master, _, err := hostfiles.EnsureMasterToken(dir)
-	if err != nil {
-		return err
-	}
 	revoked, err := hostfiles.NewRevoked(dir).RevokedHashes(ctx)
 	if err != nil {
 		return err
 	}
 	done, err := sqlite.Restore(ctx, file, filepath.Join(dir, hostfiles.DatabaseName), sqlite.RestoreOptions{
-		Master: master.Hash(), Revoked: revoked, Readmit: readmit, Now: env.Now,
+		Master: master, Revoked: revoked, Readmit: readmit, Now: env.Now,
 	})
 	if err != nil {
 		return fmt.Errorf("%w. Nothing was changed", err)
@@ -113,15 +109,23 @@ func Restore(ctx context.Context, env cli.Env, args []string) (err error) {
 	return nil
 }
 
-// ownDirectory takes the lock of a data directory that no host uses.
-func ownDirectory(ctx context.Context, dir string) (*hostfiles.Lock, error) {
+// ownDirectory takes the lock of a data directory that no host uses, and gives the
+// hash of its master token.
+func ownDirectory(ctx context.Context, dir string) (lock *hostfiles.Lock, master pairing.TokenHash, err error) {
 	if _, err := hostfiles.PrivateDir(dir); err != nil {
-		return nil, fmt.Errorf("data directory: %w", err)
+		return nil, master, fmt.Errorf("data directory: %w", err)
 	}
-	lock, err := hostfiles.AcquireLock(ctx, dir, app.LockPatience)
+	lock, err = hostfiles.AcquireLock(ctx, dir, app.LockPatience)
 	var held *hostfiles.LockedError
 	if errors.As(err, &held) {
-		return nil, fmt.Errorf("%w. Stop it first", err)
+		err = fmt.Errorf("%w. Stop it first", err)
 	}
-	return lock, err
+	if err != nil {
+		return nil, master, err
+	}
+	token, _, err := hostfiles.EnsureMasterToken(dir)
+	if err != nil {
+		return nil, master, errors.Join(err, lock.Release())
+	}
+	return lock, token.Hash(), nil
 }

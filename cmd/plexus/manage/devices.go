@@ -111,23 +111,19 @@ func pickDevice(rows []adminapi.Device, which string) (found adminapi.Device, er
 // resetDevices binds an empty list to the master token, over a database that
 // need not be readable.
 func resetDevices(ctx context.Context, env cli.Env, dir string) (err error) {
-	lock, err := ownDirectory(ctx, dir)
+	lock, master, err := ownDirectory(ctx, dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	master, _, err := hostfiles.EnsureMasterToken(dir)
-	if err != nil {
-		return err
-	}
 	path := filepath.Join(dir, hostfiles.DatabaseName)
-	dropped, err := resetDatabase(ctx, env, path, master.Hash())
+	dropped, err := resetDatabase(ctx, env, path, master)
 	if errors.Is(err, sqlite.ErrDamaged) {
 		aside, err := sqlite.MoveAside(ctx, path, env.Now())
 		if err != nil {
 			return err
 		}
-		if _, err := resetDatabase(ctx, env, path, master.Hash()); err != nil {
+		if _, err := resetDatabase(ctx, env, path, master); err != nil {
 			return err
 		}
 		env.Printf("The database could not be read. It is now %s, and a new one is in its place.\nLost are the phones, the extensions that were allowed, the page index and what was set on the page.\n", aside)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"plexus/adapters/localmodel"
@@ -26,19 +26,18 @@ const probePatience = 2 * time.Second
 type LocalModel struct {
 	*localmodel.Auto
 	limits localmodel.Limits
+	taken  atomic.Pointer[takenModel] // nil: none
+}
 
-	mu    sync.Mutex
-	taken *localmodel.Generator // nil: none
-	name  string
-	url   string
+// takenModel is the model that the owner took.
+type takenModel struct {
+	*localmodel.Generator
+	name, url string
 }
 
 // Generate implements ports.Generator.
 func (m *LocalModel) Generate(ctx context.Context, prompt ports.Prompt, emit func(text string) error) error {
-	m.mu.Lock()
-	taken := m.taken
-	m.mu.Unlock()
-	if taken != nil {
+	if taken := m.taken.Load(); taken != nil {
 		return taken.Generate(ctx, prompt, emit)
 	}
 	return m.Auto.Generate(ctx, prompt, emit)
@@ -46,9 +45,10 @@ func (m *LocalModel) Generate(ctx context.Context, prompt ports.Prompt, emit fun
 
 // InUse names the model that the owner took; "" for none.
 func (m *LocalModel) InUse() (name, url string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.name, m.url
+	if taken := m.taken.Load(); taken != nil {
+		return taken.name, taken.url
+	}
+	return "", ""
 }
 
 // Current gives the models that were found on this machine, and which of them answers:
@@ -102,15 +102,11 @@ func (m *LocalModel) Take(ctx context.Context, settings ports.Settings, name, ba
 }
 
 func (m *LocalModel) use(name, url string) error {
-	taken, err := localmodel.New(localmodel.Config{BaseURL: url, Model: name, Limits: m.limits})
+	model, err := localmodel.New(localmodel.Config{BaseURL: url, Model: name, Limits: m.limits})
 	if err != nil {
 		return fmt.Errorf("use a model: %w", err)
 	}
-	m.mu.Lock()
-	old := m.taken
-	m.taken, m.name, m.url = taken, name, url
-	m.mu.Unlock()
-	if old != nil {
+	if old := m.taken.Swap(&takenModel{model, name, url}); old != nil {
 		old.Close()
 	}
 	return nil
@@ -118,10 +114,7 @@ func (m *LocalModel) use(name, url string) error {
 
 // Close drops idle connections.
 func (m *LocalModel) Close() {
-	m.mu.Lock()
-	taken := m.taken
-	m.mu.Unlock()
-	if taken != nil {
+	if taken := m.taken.Load(); taken != nil {
 		taken.Close()
 	}
 	m.Auto.Close()
