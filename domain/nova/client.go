@@ -23,7 +23,7 @@ type messageForm struct {
 	// required is what the message must have for the connection to go on.
 	required func(*jsonform.Form)
 	// fallback is what remains of a message that has the required part and breaks
-	// another bound; nil is Unknown, which is passed over.
+	// another bound, a state without its card; nil is Unknown, which is passed over.
 	fallback func(*jsonform.Form) Message
 }
 
@@ -37,16 +37,35 @@ var messageForms = map[string]messageForm{
 	"caption": {read: readMessage[Caption], required: func(f *jsonform.Form) {
 		f.Uint("sequence", new(uint64), 0, MaxSafeInteger)
 	}},
-	"input.text_result":      {read: readMessage[TextResult]},
-	"input.transcription":    {read: readMessage[Transcription]},
-	"clock.ping":             {read: readMessage[ClockPing], required: requireAll[ClockPing]},
-	"conversation.error":     {read: readMessage[ConversationError]},
-	"personal.state":         {read: readState, required: requireAll[PersonalState]},
-	"personal.result":        {read: readMessage[PersonalResult], required: requireText("request_id", id128u)},
-	"personal.error":         {read: readMessage[PersonalError]},
-	"project.state":          {read: readMessage[ProjectState], fallback: noProposal},
-	"executor.state":         {read: readMessage[ExecutorState], required: requireText("executor", id256)},
-	"executor.approval":      {read: readMessage[ExecutorApproval], required: requireText("executor", id256), fallback: noApproval},
+	"input.text_result":   {read: readMessage[TextResult]},
+	"input.transcription": {read: readMessage[Transcription]},
+	"clock.ping":          {read: readMessage[ClockPing], required: requireAll[ClockPing]},
+	"conversation.error":  {read: readMessage[ConversationError]},
+	"personal.state": {required: requireAll[PersonalState], read: func(f *jsonform.Form) (Message, error) {
+		var m PersonalState
+		m.form(f)
+		if reload := false; f.Has("reload_required") {
+			f.Bool("reload_required", &reload)
+			if reload {
+				return m, f.Err() // the marker
+			}
+		}
+		m.Frame = json.RawMessage{} // DecodeMessage has the text
+		return m, f.Err()
+	}},
+	"personal.result": {read: readMessage[PersonalResult], required: requireText("request_id", id128u)},
+	"personal.error":  {read: readMessage[PersonalError]},
+	"project.state": {read: readMessage[ProjectState], fallback: func(f *jsonform.Form) Message {
+		// A person must not answer what was garbled.
+		conversation, _ := f.Peek("conversation_id")
+		return ProjectState{ConversationID: conversation}
+	}},
+	"executor.state": {read: readMessage[ExecutorState], required: requireText("executor", id256)},
+	"executor.approval": {read: readMessage[ExecutorApproval], required: requireText("executor", id256), fallback: func(f *jsonform.Form) Message {
+		executor, _ := f.Peek("executor")
+		conversation, _ := f.Peek("conversation_id")
+		return ExecutorApproval{Executor: executor, ConversationID: conversation}
+	}},
 	"executor.progress":      {read: readMessage[ExecutorProgress], required: requireText("delegate_id", id128u)},
 	"executor.results.reset": {read: readMessage[ResultsReset]},
 	"executor.result":        {read: readMessage[ExecutorResult], required: requireText("work_id", id128u)},
@@ -106,20 +125,6 @@ func openMessage(f *jsonform.Form, size int) (kind string, err error) {
 	return kind, f.Err()
 }
 
-// readState tells a whole state from its marker.
-func readState(f *jsonform.Form) (Message, error) {
-	var m PersonalState
-	m.form(f)
-	if reload := false; f.Has("reload_required") {
-		f.Bool("reload_required", &reload)
-		if reload {
-			return m, f.Err()
-		}
-	}
-	m.Frame = json.RawMessage{} // DecodeMessage has the text
-	return m, f.Err()
-}
-
 // readMessage reads the message M. P is *M.
 func readMessage[M Message, P interface {
 	*M
@@ -147,18 +152,4 @@ func requireText(name string, good jsonform.Rule) func(*jsonform.Form) {
 		var s string
 		f.Text(name, jsonform.Required, &s, good)
 	}
-}
-
-// noProposal takes the card of its conversation away: a person must not answer
-// what was garbled.
-func noProposal(f *jsonform.Form) Message {
-	conversation, _ := f.Peek("conversation_id")
-	return ProjectState{ConversationID: conversation}
-}
-
-// noApproval takes away the card of its executor.
-func noApproval(f *jsonform.Form) Message {
-	executor, _ := f.Peek("executor")
-	conversation, _ := f.Peek("conversation_id")
-	return ExecutorApproval{Executor: executor, ConversationID: conversation}
 }

@@ -40,13 +40,15 @@ type Receipt struct {
 }
 
 func (c *Command) form(f *jsonform.Form) {
-	f.Kind("client.command")
 	f.Text("request_id", jsonform.Required, &c.RequestID, id128u)
 	f.Text("connection_id", jsonform.Required, &c.ConnectionID, id128u)
 	if f.Reading() {
 		c.payload = f.Part("payload")
 	} else {
-		f.Object("payload", c.control.control().form)
+		f.Object("payload", func(f *jsonform.Form) {
+			f.Kind(c.control.Kind())
+			c.control.control().form(f)
+		})
 	}
 }
 
@@ -58,6 +60,7 @@ func DecodeCommand(text []byte) (Command, error) {
 	}
 	var c Command
 	f := jsonform.Read(text).Strict()
+	f.Kind("client.command")
 	c.form(f)
 	if _, err := f.Done(); err != nil {
 		return Command{}, fmt.Errorf("nova: read client.command: %w", err)
@@ -101,12 +104,27 @@ var controlForms = map[string]controlForm{
 	"project.confirmation_decision": {true, readControl[ConfirmationDecision]},
 	"executor.approval_decision":    {true, readControl[ApprovalDecision]},
 	"clock.pong":                    {false, readControl[ClockPong]},
-	"playback.telemetry":            {true, readTelemetry},
-	"connection.diagnostic":         {true, readDiagnostic},
-	"input.audio":                   {true, readControl[InputAudio]},
-	"input.dictation":               {true, readControl[InputDictation]},
-	"input.text":                    {true, readControl[InputText]},
-	"personal.command":              {true, readControl[PersonalCommand]},
+	"playback.telemetry": {true, func(f *jsonform.Form) (Control, []byte, error) {
+		if c, written, err := readControl[Telemetry](f); err == nil {
+			return c, written, nil
+		}
+		// What is wrong with a measurement is counted, and all wrong ones count as one
+		// and the same control.
+		return TelemetryRejected{}, []byte(TelemetryRejected{}.Kind()), nil
+	}},
+	"connection.diagnostic": {true, func(f *jsonform.Form) (Control, []byte, error) {
+		switch phase, _ := f.Peek("phase"); phase {
+		case "closed":
+			return readControl[DiagnosticClosed](f)
+		case "reconnect_attempt":
+			return readControl[DiagnosticAttempt](f)
+		}
+		return readControl[DiagnosticResult](f)
+	}},
+	"input.audio":      {true, readControl[InputAudio]},
+	"input.dictation":  {true, readControl[InputDictation]},
+	"input.text":       {true, readControl[InputText]},
+	"personal.command": {true, readControl[PersonalCommand]},
 }
 
 func decodeControl(f *jsonform.Form) (c Control, written []byte, err error) {
@@ -118,6 +136,7 @@ func decodeControl(f *jsonform.Form) (c Control, written []byte, err error) {
 	if !known {
 		return nil, nil, errUnknownControl
 	}
+	f.Kind(kind)
 	if form.strict {
 		f.Strict()
 	}
@@ -140,35 +159,15 @@ func readControl[C Control, P interface {
 	return c, written, err
 }
 
-// readTelemetry never fails: what is wrong with a measurement is counted, and
-// all wrong ones count as one and the same control.
-func readTelemetry(f *jsonform.Form) (Control, []byte, error) {
-	if c, written, err := readControl[Telemetry](f); err == nil {
-		return c, written, nil
-	}
-	return TelemetryRejected{}, []byte(TelemetryRejected{}.Kind()), nil
-}
-
-func readDiagnostic(f *jsonform.Form) (Control, []byte, error) {
-	switch phase, _ := f.Peek("phase"); phase {
-	case "closed":
-		return readControl[DiagnosticClosed](f)
-	case "reconnect_attempt":
-		return readControl[DiagnosticAttempt](f)
-	}
-	return readControl[DiagnosticResult](f)
-}
-
 // AppendCommand appends a client.command that carries c.
 func AppendCommand(dst []byte, requestID, connectionID string, c Control) ([]byte, error) {
-	return appendObject(dst, c.Kind(), MaxText, &Command{RequestID: requestID, ConnectionID: connectionID, control: c})
+	return appendObject(dst, "client.command", MaxText, &Command{RequestID: requestID, ConnectionID: connectionID, control: c})
 }
 
 func (Receipt) Type() string      { return "client.command_result" }
 func (r Receipt) message() schema { return &r }
 
 func (r *Receipt) form(f *jsonform.Form) {
-	f.Kind("client.command_result")
 	f.Text("request_id", jsonform.Required, &r.RequestID, id128u)
 	jsonform.Choice(f, "status", jsonform.Required, &r.Status, Applied, Rejected, Stale)
 }

@@ -39,18 +39,10 @@ type PlaybackStopped struct {
 }
 
 // PlaybackDone: a generation was played to its end.
-type PlaybackDone struct {
-	Generation
-	PlayedMS Optional[uint64]
-	RenderMS Optional[float64]
-}
+type PlaybackDone PlaybackStopped
 
 // PlaybackCleared: the client dropped a generation as it was told to.
-type PlaybackCleared struct {
-	Generation
-	PlayedMS Optional[uint64]
-	RenderMS Optional[float64]
-}
+type PlaybackCleared PlaybackStopped
 
 // ConfirmationDecision answers the proposal of a project.state.
 type ConfirmationDecision struct {
@@ -158,39 +150,25 @@ func formConversation(f *jsonform.Form, id *string) {
 }
 
 func (c *SpeechOnset) form(f *jsonform.Form) {
-	f.Kind(c.Kind())
 	f.Text("speech_id", jsonform.Required, &c.SpeechID, id256)
 	formRender(f, &c.RenderMS)
 }
 
 func (c *PlaybackStarted) form(f *jsonform.Form) {
-	f.Kind(c.Kind())
 	c.Generation.form(f)
 	formRender(f, &c.RenderMS)
 }
 
 func (c *PlaybackStopped) form(f *jsonform.Form) {
-	formEnd(f, c.Kind(), &c.Generation, &c.PlayedMS, &c.RenderMS)
+	c.Generation.form(f)
+	f.OptionalUint("played_ms", jsonform.Omitted, &c.PlayedMS, 0, MaxSafeInteger)
+	formRender(f, &c.RenderMS)
 }
 
-func (c *PlaybackDone) form(f *jsonform.Form) {
-	formEnd(f, c.Kind(), &c.Generation, &c.PlayedMS, &c.RenderMS)
-}
-
-func (c *PlaybackCleared) form(f *jsonform.Form) {
-	formEnd(f, c.Kind(), &c.Generation, &c.PlayedMS, &c.RenderMS)
-}
-
-// formEnd is the schema of the three reports that a generation is over.
-func formEnd(f *jsonform.Form, kind string, g *Generation, played *Optional[uint64], render *Optional[float64]) {
-	f.Kind(kind)
-	g.form(f)
-	f.OptionalUint("played_ms", jsonform.Omitted, played, 0, MaxSafeInteger)
-	formRender(f, render)
-}
+func (c *PlaybackDone) form(f *jsonform.Form)    { (*PlaybackStopped)(c).form(f) }
+func (c *PlaybackCleared) form(f *jsonform.Form) { (*PlaybackStopped)(c).form(f) }
 
 func (c *ConfirmationDecision) form(f *jsonform.Form) {
-	f.Kind(c.Kind())
 	f.Text("proposal_id", jsonform.Required, &c.ProposalID, id128)
 	f.Bool("confirmed", &c.Confirmed)
 	formConversation(f, &c.ConversationID)
@@ -201,7 +179,6 @@ func (c *ApprovalDecision) form(f *jsonform.Form) {
 	if c.Decision == AcceptForSession {
 		scope = "session"
 	}
-	f.Kind(c.Kind())
 	f.Text("executor", jsonform.Required, &c.Executor, id256)
 	f.Text("approval_id", jsonform.Required, &c.ApprovalID, id128)
 	f.Bool("approved", &approved)
@@ -221,7 +198,6 @@ func (c *ApprovalDecision) form(f *jsonform.Form) {
 }
 
 func (c *ClockPong) form(f *jsonform.Form) {
-	f.Kind(c.Kind())
 	f.Text("ping_id", jsonform.Required, &c.PingID, id256)
 	f.Number("t_render_ms", &c.RenderMS, 0, MaxSafeInteger)
 }
@@ -234,7 +210,6 @@ func (c *Telemetry) form(f *jsonform.Form) {
 		minute    = 60_000_000 // microseconds
 		incidents = 1_000_000
 	)
-	f.Kind(c.Kind())
 	c.Generation.form(f)
 	f.Bool("final", &c.Final)
 	f.Uint("window_ms", &c.WindowMS, 0, day)
@@ -254,15 +229,10 @@ func (c *Telemetry) form(f *jsonform.Form) {
 	f.Uint("stdin_backpressure_count", &c.StdinBackpressureCount, 0, incidents)
 }
 
-func (c *TelemetryRejected) form(f *jsonform.Form) { f.Kind(c.Kind()) }
-
-func formPhase(f *jsonform.Form, phase string) {
-	jsonform.Choice(f, "phase", jsonform.Required, &phase, phase)
-}
+func (c *TelemetryRejected) form(*jsonform.Form) {}
 
 func (c *DiagnosticClosed) form(f *jsonform.Form) {
-	f.Kind(c.Kind())
-	formPhase(f, "closed")
+	formConstant(f, "phase", "closed")
 	f.Uint("close_code", &c.CloseCode, 0, 4999)
 	jsonform.Choice(f, "reason", jsonform.Required, &c.Reason, "normal", "going_away", "protocol_error",
 		"unsupported_data", "abnormal", "policy", "message_too_big", "internal_error", "protocol_rejected",
@@ -270,8 +240,7 @@ func (c *DiagnosticClosed) form(f *jsonform.Form) {
 }
 
 func (c *DiagnosticAttempt) form(f *jsonform.Form) {
-	f.Kind(c.Kind())
-	formPhase(f, "reconnect_attempt")
+	formConstant(f, "phase", "reconnect_attempt")
 	f.Uint("attempt", &c.Attempt, 1, 1_000_000)
 	f.Uint("delay_ms", &c.DelayMS, 1, 60_000)
 }
@@ -281,8 +250,7 @@ func (c *DiagnosticResult) form(f *jsonform.Form) {
 	if c.Connected {
 		result = "connected"
 	}
-	f.Kind(c.Kind())
-	formPhase(f, "reconnect_result")
+	formConstant(f, "phase", "reconnect_result")
 	f.Uint("attempt", &c.Attempt, 0, 1_000_000)
 	jsonform.Choice(f, "result", jsonform.Required, &result, "connected", "open_failed")
 	c.Connected = result == "connected"

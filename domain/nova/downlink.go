@@ -121,12 +121,12 @@ func Append(dst []byte, m Message) ([]byte, error) {
 }
 
 func (m *PlaybackClear) form(f *jsonform.Form) {
-	f.ASCII().Kind(m.Type())
+	f.ASCII()
 	m.Generation.form(f)
 }
 
 func (m *PlaybackAlert) form(f *jsonform.Form) {
-	f.ASCII().Kind(m.Type())
+	f.ASCII()
 	if m.Generation.Set || f.Has("utterance_id") || f.Has("generation_epoch") {
 		m.Generation.Set = true
 		m.Generation.Value.form(f)
@@ -134,12 +134,11 @@ func (m *PlaybackAlert) form(f *jsonform.Form) {
 }
 
 func (m *PlaybackTerminal) form(f *jsonform.Form) {
-	f.ASCII().Kind(m.Type())
+	f.ASCII()
 	m.Generation.form(f)
 }
 
 func (m *Caption) form(f *jsonform.Form) {
-	f.Kind(m.Type())
 	f.Text("turn_id", jsonform.Omitted, &m.TurnID, id256)
 	f.Text("work_id", jsonform.Omitted, &m.WorkID, id256)
 	f.Text("executor", jsonform.Omitted, &m.Executor, id256)
@@ -208,7 +207,6 @@ func lastPoints(s string, n int) string {
 
 func (m *TextResult) form(f *jsonform.Form) {
 	ok := m.Error == ""
-	f.Kind(m.Type())
 	f.Text("request_id", jsonform.Required, &m.RequestID, id128u)
 	f.Bool("ok", &ok)
 	formConversation(f, &m.ConversationID)
@@ -217,7 +215,6 @@ func (m *TextResult) form(f *jsonform.Form) {
 }
 
 func (m *Transcription) form(f *jsonform.Form) {
-	f.Kind(m.Type())
 	f.Text("id", jsonform.Required, &m.ID, id256)
 	formConversation(f, &m.ConversationID)
 	failed := ""
@@ -242,12 +239,10 @@ func formCause[S ~string](f *jsonform.Form, v *S, causes ...S) {
 }
 
 func (m *ClockPing) form(f *jsonform.Form) {
-	f.Kind(m.Type())
 	f.Text("ping_id", jsonform.Required, &m.PingID, id256)
 }
 
 func (m *ConversationError) form(f *jsonform.Form) {
-	f.Kind(m.Type())
 	f.Text("conversation_id", jsonform.Required, &m.ConversationID, id256)
 	f.Text("error", jsonform.Required, &m.Error, jsonform.NotBlank(256))
 }

@@ -98,7 +98,6 @@ func (h *Hello) formLanguage(f *jsonform.Form) {
 
 // form writes a hello; DecodeHello reads one in parts.
 func (h *Hello) form(f *jsonform.Form) {
-	f.Kind("hello")
 	formSecret(f, "token", jsonform.Required, &h.Token, hex128)
 	formVersion(f)
 	h.formMedia(f)
@@ -180,7 +179,6 @@ func (m Ready) message() schema               { return &m }
 func (m DesktopCapabilities) message() schema { return &m }
 
 func (m *Ready) form(f *jsonform.Form) {
-	f.Kind(m.Type())
 	formVersion(f)
 	f.Text("server_instance_id", jsonform.Required, &m.ServerInstanceID, uuid)
 	f.Text("connection_id", jsonform.Required, &m.ConnectionID, uuid)
@@ -245,7 +243,6 @@ func appendInput(list []string, textInput, dictation bool) []string {
 
 func (m *DesktopCapabilities) form(f *jsonform.Form) {
 	list := appendInput(nil, m.TextInput, m.Dictation)
-	f.Kind(m.Type())
 	jsonform.Texts(f, "capabilities", jsonform.Required, &list, 0, MaxText, jsonform.Anything)
 	m.TextInput, m.Dictation = slices.Contains(list, "text_input"), slices.Contains(list, "dictation")
 	f.Text("input_instance_id", jsonform.Required, &m.InputInstanceID, id128u)

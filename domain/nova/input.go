@@ -61,19 +61,16 @@ func (InputText) Kind() string       { return "input.text" }
 func (PersonalCommand) Kind() string { return "personal.command" }
 
 func (c *InputAudio) form(f *jsonform.Form) {
-	f.Kind(c.Kind())
 	formConversation(f, &c.ConversationID)
 }
 
 func (c *InputDictation) form(f *jsonform.Form) {
-	f.Kind(c.Kind())
 	f.Text("id", jsonform.Required, &c.ID, id256)
 	jsonform.Choice(f, "action", jsonform.Required, &c.Action, DictationStart, DictationFinish, DictationCancel)
 	formConversation(f, &c.ConversationID)
 }
 
 func (c *InputText) form(f *jsonform.Form) {
-	f.Kind(c.Kind())
 	f.Text("text", jsonform.Required, &c.Text, userText)
 	f.Text("request_id", jsonform.Omitted, &c.RequestID, id128u)
 	f.Text("input_instance_id", jsonform.Omitted, &c.InputInstanceID, id128u)
@@ -91,7 +88,6 @@ func userText(s string) bool {
 }
 
 func (c *PersonalCommand) form(f *jsonform.Form) {
-	f.Kind(c.Kind())
 	f.Text("request_id", jsonform.Required, &c.RequestID, id128u)
 	f.Text("method", jsonform.Required, &c.Method, jsonform.Anything)
 	f.Raw("params", &c.Params)

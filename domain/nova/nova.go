@@ -69,13 +69,14 @@ func Some[T any](v T) Optional[T] { return Optional[T]{Value: v, Set: true} }
 var ErrTooLong = errors.New("message too long")
 
 // schema reads a message from f, or writes it to f: names, order and bounds of
-// its members, said once.
+// its members after the type, said once.
 type schema interface{ form(f *jsonform.Form) }
 
-// appendObject appends v as one object of at most limit bytes. On an
-// error dst comes back as it was.
+// appendObject appends v as one object of type kind and of at most limit bytes. On
+// an error dst comes back as it was.
 func appendObject(dst []byte, kind string, limit int, v schema) ([]byte, error) {
 	f := jsonform.Write(dst)
+	f.Kind(kind)
 	v.form(f)
 	out, err := f.Done()
 	if err == nil && len(out)-len(dst) > limit {

@@ -109,7 +109,6 @@ func (m PairDevices) message() schema { return &m }
 func (m Invitation) message() schema  { return &m }
 
 func (r *PairRedeem) form(f *jsonform.Form) {
-	f.Kind(r.Kind())
 	formSecret(f, "code", jsonform.Required, &r.Code, hex128)
 	f.Text("device_name", jsonform.Required, &r.DeviceName, deviceName)
 	r.DeviceName = strings.TrimFunc(r.DeviceName, jsonform.IsTrimmed)
@@ -129,7 +128,6 @@ type adminRequest struct {
 }
 
 func (r *adminRequest) form(f *jsonform.Form) {
-	jsonform.Choice(f, "type", jsonform.Required, &r.kind, "pair.create", "pair.list", "pair.revoke", "pair.cancel")
 	formSecret(f, "token", jsonform.Required, &r.token, jsonform.Anything)
 	f.Text("server", jsonform.Omitted, &r.server, jsonform.Anything)
 	f.Text("device_id", jsonform.Omitted, &r.deviceID, uuid)
@@ -143,7 +141,7 @@ func (r *adminRequest) form(f *jsonform.Form) {
 // with PairError, whatever it says.
 func DecodePairRedeem(text []byte) (PairRedeem, error) {
 	var r PairRedeem
-	if err := readStrict(text, &r); err != nil {
+	if err := readStrict(text, &r, new(string), r.Kind()); err != nil {
 		return PairRedeem{}, fmt.Errorf("nova: read pair.redeem: %w", err)
 	}
 	return r, nil
@@ -153,7 +151,7 @@ func DecodePairRedeem(text []byte) (PairRedeem, error) {
 // answered with PairError, whatever it says.
 func DecodePairAdmin(text []byte) (PairRequest, error) {
 	var r adminRequest
-	if err := readStrict(text, &r); err != nil {
+	if err := readStrict(text, &r, &r.kind, "pair.create", "pair.list", "pair.revoke", "pair.cancel"); err != nil {
 		return nil, fmt.Errorf("nova: read pair-admin request: %w", err)
 	}
 	switch r.kind {
@@ -167,11 +165,13 @@ func DecodePairAdmin(text []byte) (PairRequest, error) {
 	return PairCancel{r.token, r.code}, nil
 }
 
-func readStrict(text []byte, v schema) error {
+// readStrict reads v, whose type is to be one of kinds.
+func readStrict(text []byte, v schema, kind *string, kinds ...string) error {
 	if len(text) > MaxPairText {
 		return ErrTooLong
 	}
 	f := jsonform.Read(text).Strict()
+	jsonform.Choice(f, "type", jsonform.Required, kind, kinds...)
 	v.form(f)
 	_, err := f.Done()
 	return err
@@ -184,7 +184,6 @@ func AppendPairRequest(dst []byte, r PairRequest) ([]byte, error) {
 }
 
 func (m *PairReady) form(f *jsonform.Form) {
-	f.Kind(m.Type())
 	formSecret(f, "token", jsonform.Required, &m.Token, hex128)
 	f.Text("device_id", jsonform.Required, &m.DeviceID, uuid)
 }
@@ -194,12 +193,10 @@ const pairFailed = "pairing failed"
 
 func (m *PairError) form(f *jsonform.Form) {
 	message := pairFailed
-	f.Kind(m.Type())
 	f.Text("message", jsonform.Required, &message, jsonform.Anything)
 }
 
 func (m *PairDevices) form(f *jsonform.Form) {
-	f.Kind(m.Type())
 	jsonform.List(f, "devices", &m.Devices, 0, MaxDevices, func(f *jsonform.Form, d *PairedDevice) {
 		f.Text("id", jsonform.Required, &d.ID, uuid)
 		f.Text("name", jsonform.Required, &d.Name, deviceName)
@@ -210,7 +207,6 @@ func (m *PairDevices) form(f *jsonform.Form) {
 
 func (m *Invitation) form(f *jsonform.Form) {
 	version := uint64(1)
-	f.Kind(m.Type())
 	f.Uint("version", &version, version, version)
 	f.Text("server", jsonform.Required, &m.Server, jsonform.Units(1, 2048))
 	formSecret(f, "code", jsonform.Required, &m.Code, hex128)
@@ -234,6 +230,8 @@ func DecodePairAnswer(text []byte) (Message, error) {
 		read = readMessage[PairError]
 	case "pair.devices":
 		read = readMessage[PairDevices]
+	default:
+		f.Kind(Invitation{}.Type())
 	}
 	m, err := read(f)
 	if err != nil {

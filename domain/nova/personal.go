@@ -49,14 +49,12 @@ func (m PersonalError) message() schema  { return &m }
 // reads keeps the whole text aside.
 func (m *PersonalState) form(f *jsonform.Form) {
 	marker := len(m.Frame) == 0
-	f.Kind(m.Type())
 	f.Uint("revision", &m.Revision, 0, MaxSafeInteger)
 	formFlag(f, "reload_required", &marker)
 }
 
 func (m *PersonalResult) form(f *jsonform.Form) {
 	ok := m.Error == ""
-	f.Kind(m.Type())
 	f.Text("request_id", jsonform.Required, &m.RequestID, id128u)
 	f.Bool("ok", &ok)
 	f.Value("data", &m.Data)
@@ -68,7 +66,6 @@ func (m *PersonalResult) form(f *jsonform.Form) {
 }
 
 func (m *PersonalError) form(f *jsonform.Form) {
-	f.Kind(m.Type())
 	f.Text("error", jsonform.Required, &m.Error, jsonform.NotBlank(256))
 }
 
@@ -81,7 +78,7 @@ func formFlag(f *jsonform.Form, name string, v *bool) {
 	f.Bool(name, v)
 }
 
-// appendState appends a state, or its marker where it is longer than limit.
+// append appends a state, or its marker where it is longer than limit.
 func (m PersonalState) append(dst []byte, limit int) []byte {
 	if 0 < len(m.Frame) && len(m.Frame) <= limit {
 		return append(dst, m.Frame...)

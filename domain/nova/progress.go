@@ -116,7 +116,6 @@ func origin(s string) bool { return jsonform.Units(1, 240)(s) && label(s) }
 func displayLabel(s string) bool { return label(s) && jsonform.Printable(s) }
 
 func (m *ExecutorProgress) form(f *jsonform.Form) {
-	f.Kind(m.Type())
 	f.Text("delegate_id", jsonform.Required, &m.DelegateID, id128u)
 	f.Text("executor", jsonform.Required, &m.Executor, id128u)
 	jsonform.Choice(f, "phase", jsonform.Required, &m.Phase, phases[:]...)
@@ -127,10 +126,9 @@ func (m *ExecutorProgress) form(f *jsonform.Form) {
 	f.Text("title", jsonform.Omitted, &m.Title, origin)
 }
 
-func (m *ResultsReset) form(f *jsonform.Form) { f.Kind(m.Type()) }
+func (m *ResultsReset) form(*jsonform.Form) {}
 
 func (m *ExecutorResult) form(f *jsonform.Form) {
-	f.Kind(m.Type())
 	f.Text("work_id", jsonform.Required, &m.WorkID, id128u)
 	jsonform.OptionalObject(f, "result", jsonform.Null, &m.Result, func(f *jsonform.Form, r *Result) {
 		f.Text("delegate_id", jsonform.Required, &r.DelegateID, id128u)
@@ -148,7 +146,6 @@ func (m *ExecutorResult) form(f *jsonform.Form) {
 }
 
 func (m *ExecutorTasks) form(f *jsonform.Form) {
-	f.Kind(m.Type())
 	f.Uint("revision", &m.Revision, 0, MaxSafeInteger)
 	f.Text("active_project", jsonform.Null, &m.ActiveProject, displayLabel)
 	jsonform.List(f, "tasks", &m.Tasks, 0, MaxTasks, func(f *jsonform.Form, t *Task) {

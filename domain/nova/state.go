@@ -158,7 +158,6 @@ func (m ExecutorApproval) message() schema { return &m }
 func label(s string) bool { return jsonform.Points(1, 120)(s) }
 
 func (m *ProjectState) form(f *jsonform.Form) {
-	f.Kind(m.Type())
 	f.Text("workspace_display_name", jsonform.Null, &m.Workspace, label)
 	f.Text("session_title", jsonform.Null, &m.Session, label)
 	jsonform.List(f, "roster", &m.Roster, 0, MaxRoster, func(f *jsonform.Form, w *Workspace) {
@@ -196,7 +195,6 @@ func formCountdown(f *jsonform.Form, name string, v *Optional[float64], high flo
 }
 
 func (m *ExecutorState) form(f *jsonform.Form) {
-	f.Kind(m.Type())
 	formExecutor(f, &m.Executor, &m.DisplayName)
 	jsonform.Choice(f, "state", jsonform.Required, &m.State, Idle, Preparing, Running)
 }
@@ -207,7 +205,6 @@ func formExecutor(f *jsonform.Form, executor, displayName *string) {
 }
 
 func (m *ExecutorApproval) form(f *jsonform.Form) {
-	f.Kind(m.Type())
 	formExecutor(f, &m.Executor, &m.DisplayName)
 	f.Bool("pending_approval", &m.Pending.Set)
 	if m.Pending.Set {
@@ -245,7 +242,14 @@ func (a *Approval) form(f *jsonform.Form) {
 	}
 	f.Text("operation_summary", jsonform.Required, &a.Summary, jsonform.NotBlank(256))
 	formCountdown(f, "expires_in_seconds", &a.ExpiresIn, MaxApproval)
-	formAllowed(f, &a.Allowed)
+	known := func(d Decision) bool { return slices.Contains(decisions[:], d) }
+	if f.Reading() { // which drops the decisions of a newer host
+		jsonform.Texts(f, "allowed_decisions", jsonform.Omitted, &a.Allowed, 1, MaxText, func(Decision) bool { return true })
+		a.Allowed = slices.DeleteFunc(a.Allowed, func(d Decision) bool { return !known(d) })
+	} else {
+		jsonform.Texts(f, "allowed_decisions", jsonform.Omitted, &a.Allowed, 1, len(decisions), known)
+	}
+	f.Want("allowed_decisions", len(a.Allowed) == 0 || slices.Contains(a.Allowed, Decline))
 	jsonform.OptionalObject(f, "work", jsonform.Omitted, &a.Work, func(f *jsonform.Form, w *ApprovalWork) {
 		if !f.Reading() {
 			w.Project, w.Title = firstPoints(w.Project, 120), firstPoints(w.Title, 120)
@@ -254,20 +258,6 @@ func (a *Approval) form(f *jsonform.Form) {
 		f.Text("project", jsonform.Required, &w.Project, jsonform.NotBlank(120))
 		f.Text("title", jsonform.Required, &w.Title, jsonform.NotBlank(120))
 	})
-}
-
-// formAllowed drops, when reading, the decisions of a newer host.
-func formAllowed(f *jsonform.Form, allowed *[]Decision) {
-	known := func(d Decision) bool { return slices.Contains(decisions[:], d) }
-	good, most := known, len(decisions)
-	if f.Reading() {
-		good, most = func(Decision) bool { return true }, MaxText
-	}
-	jsonform.Texts(f, "allowed_decisions", jsonform.Omitted, allowed, 1, most, good)
-	if f.Reading() {
-		*allowed = slices.DeleteFunc(*allowed, func(d Decision) bool { return !known(d) })
-	}
-	f.Want("allowed_decisions", len(*allowed) == 0 || slices.Contains(*allowed, Decline))
 }
 
 // formDetail is the kind and, under the same kind, what it is about.
