@@ -76,7 +76,7 @@ func NewSession(link Link, queries QueryService, peer admission.Peer, timing Tim
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Session{
 		link: link, queries: queries, asker: peer.Origin, timing: timing, log: log,
-		ctx: ctx, cancel: cancel, outbox: wsconn.NewOutbox(),
+		ctx: ctx, cancel: cancel,
 	}
 	var keepAlive *wsconn.KeepAlive
 	if p := link.Peer(); p != nil {

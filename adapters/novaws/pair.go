@@ -105,9 +105,6 @@ func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger)
 }
 
 func (s *Server) pairAnswer(ctx context.Context, request []byte, admin bool) nova.Message {
-	if !admin && !s.deps.Pairing.CountAttempt() {
-		return nova.PairError{}
-	}
 	if admin {
 		r, err := nova.DecodePairAdmin(request)
 		if err != nil {
@@ -120,6 +117,9 @@ func (s *Server) pairAnswer(ctx context.Context, request []byte, admin bool) nov
 		}
 		return answer
 	}
+	if !s.deps.Pairing.CountAttempt() {
+		return nova.PairError{}
+	}
 	r, err := nova.DecodePairRedeem(request)
 	if err != nil {
 		return nova.PairError{}
@@ -131,12 +131,15 @@ func (s *Server) pairAnswer(ctx context.Context, request []byte, admin bool) nov
 	return nova.PairReady{Token: token.Text, DeviceID: device.ID.String()}
 }
 
-// administer does what the owner of the master token asks for.
+// administer does what the owner of the master token asks for. The answer is the new
+// invitation, or else the list of devices.
 func (s *Server) administer(ctx context.Context, request nova.PairRequest) (nova.Message, error) {
 	invitations := s.deps.Pairing
 	if err := invitations.AuthenticateMaster(ctx, pairing.MasterToken{Text: tokenOf(request)}); err != nil {
 		return nil, err
 	}
+	var code secret.Text // of the invitation that is asked about
+	var err error
 	switch r := request.(type) {
 	case nova.PairCreate:
 		i, _, err := invitations.CreateInvitation(ctx, r.Server)
@@ -145,23 +148,30 @@ func (s *Server) administer(ctx context.Context, request nova.PairRequest) (nova
 		}
 		return nova.Invitation{Server: i.Server.String(), Code: i.Code.Text}, nil
 	case nova.PairList:
-		return s.pairDevices(ctx, r.Code)
+		code = r.Code
 	case nova.PairRevoke:
-		id, err := pairing.ParseDeviceID(r.DeviceID)
-		if err != nil {
-			return nil, err
+		var id pairing.DeviceID
+		if id, err = pairing.ParseDeviceID(r.DeviceID); err == nil {
+			err = invitations.Revoke(ctx, id)
 		}
-		if err := invitations.Revoke(ctx, id); err != nil {
-			return nil, err
-		}
-		return s.pairDevices(ctx, secret.Text{})
 	case nova.PairCancel:
-		if _, err := invitations.CancelInvitation(ctx, pairing.Code{Text: r.Code}.ID()); err != nil {
-			return nil, err
-		}
-		return s.pairDevices(ctx, r.Code)
+		code = r.Code
+		_, err = invitations.CancelInvitation(ctx, pairing.Code{Text: code}.ID())
+	default:
+		err = fmt.Errorf("no such pair-admin request: %T", request)
 	}
-	return nil, fmt.Errorf("no such pair-admin request: %T", request)
+	if err != nil {
+		return nil, err
+	}
+	devices, err := invitations.Devices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	answer := nova.PairDevices{Active: !code.Empty() && invitations.ActiveCode(code)}
+	for _, d := range devices {
+		answer.Devices = append(answer.Devices, nova.PairedDevice{ID: d.ID.String(), Name: d.Name, CreatedAt: uint64(d.CreatedAt.UnixMilli())})
+	}
+	return answer, nil
 }
 
 // tokenOf is the token that a request presents; empty for one that carries none,
@@ -178,19 +188,6 @@ func tokenOf(request nova.PairRequest) secret.Text {
 		return r.Token
 	}
 	return secret.Text{}
-}
-
-// pairDevices lists the devices; active tells whether code is the open one.
-func (s *Server) pairDevices(ctx context.Context, code secret.Text) (nova.Message, error) {
-	devices, err := s.deps.Pairing.Devices(ctx)
-	if err != nil {
-		return nil, err
-	}
-	answer := nova.PairDevices{Active: !code.Empty() && s.deps.Pairing.ActiveCode(code)}
-	for _, d := range devices {
-		answer.Devices = append(answer.Devices, nova.PairedDevice{ID: d.ID.String(), Name: d.Name, CreatedAt: uint64(d.CreatedAt.UnixMilli())})
-	}
-	return answer, nil
 }
 
 // firstText reads the one message that counts. A binary one is an empty request,

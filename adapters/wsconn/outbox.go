@@ -1,11 +1,10 @@
 package wsconn
 
-import "plexus/domain/sessions"
-
 // Outbox is what one connection still has to write: an urgent lane, whose frames
 // pass those of the main lane, and a main lane whose frames belong to requests.
 // Each lane is bounded in messages and bytes. It does no locking: the
-// connection's send lock guards it together with the request table.
+// connection's send lock guards it together with the request table. The zero value is
+// empty.
 type Outbox struct {
 	urgent lane
 	main   lane
@@ -16,12 +15,6 @@ const (
 	laneMessages = 256
 	laneBytes    = 1 << 20
 )
-
-// NewOutbox gives an empty outbox.
-func NewOutbox() Outbox {
-	budget := sessions.Budget{MaxMessages: laneMessages, MaxBytes: laneBytes}
-	return Outbox{urgent: lane{budget: budget}, main: lane{budget: budget}}
-}
 
 // PushUrgent queues b ahead of every main frame, behind earlier urgent ones.
 // false: the lane is full and b is still the caller's.
@@ -61,18 +54,21 @@ type item struct {
 
 // lane is a first-in, first-out queue on a slice that is reused.
 type lane struct {
-	items  []item
-	head   int
-	budget sessions.Budget
+	items []item
+	head  int
+	bytes int // that wait
 }
 
 func (l *lane) len() int { return len(l.items) - l.head }
 
+// push keeps the bounds of the lane. An empty one takes any frame, so that one larger
+// than all its bytes still passes.
 func (l *lane) push(i item) bool {
-	if !l.budget.Fits(len(i.buffer.B)) {
+	n := len(i.buffer.B)
+	if l.len() > 0 && (l.len() == laneMessages || l.bytes+n > laneBytes) {
 		return false
 	}
-	l.budget.Add(len(i.buffer.B))
+	l.bytes += n
 	if l.head > 0 && len(l.items) == cap(l.items) {
 		l.compact()
 	}
@@ -87,7 +83,7 @@ func (l *lane) pop() *Buffer {
 	b := l.items[l.head].buffer
 	l.items[l.head] = item{}
 	l.head++
-	l.budget.Remove(len(b.B))
+	l.bytes -= len(b.B)
 	if l.head == len(l.items) {
 		l.items, l.head = l.items[:0], 0
 	}
@@ -99,7 +95,7 @@ func (l *lane) drop(match func(item) bool) {
 	kept := l.items[:0]
 	for _, i := range l.items {
 		if match(i) {
-			l.budget.Remove(len(i.buffer.B))
+			l.bytes -= len(i.buffer.B)
 			i.buffer.Put()
 			continue
 		}

@@ -14,7 +14,7 @@ func unpooled(array []byte, n int) *Buffer { return &Buffer{B: array[:n]} }
 func array() []byte { return make([]byte, 4<<20) }
 
 func TestOutbox_UrgentPassesAndEachLaneKeepsItsOrder(t *testing.T) {
-	o, a := NewOutbox(), array()
+	o, a := Outbox{}, array()
 	m1, m2, u1, u2 := unpooled(a, 1), unpooled(a, 1), unpooled(a, 1), unpooled(a, 1)
 	if !o.Push(1, m1) || !o.PushUrgent(u1) || !o.Push(2, m2) || !o.PushUrgent(u2) {
 		t.Fatal("an empty outbox refused")
@@ -45,7 +45,7 @@ func TestOutbox_Bounds(t *testing.T) {
 			{"one byte too many", laneBytes/4 + 1, 3},
 			{"larger than the whole lane, alone", 2 * laneBytes, 1},
 		} {
-			o := NewOutbox()
+			o := Outbox{}
 			for n := range tc.fits {
 				if !push(&o, unpooled(a, tc.size)) {
 					t.Fatalf("%s, %s: buffer %d of %d was refused", lane, tc.name, n, tc.fits)
@@ -63,7 +63,7 @@ func TestOutbox_Bounds(t *testing.T) {
 }
 
 func TestOutbox_DropTakesOneRequestAndItsBudget(t *testing.T) {
-	o, a := NewOutbox(), array()
+	o, a := Outbox{}, array()
 	stays, urgent := unpooled(a, 10), unpooled(a, 10)
 	for range 3 {
 		o.Push(7, unpooled(a, laneBytes/4))
@@ -72,7 +72,7 @@ func TestOutbox_DropTakesOneRequestAndItsBudget(t *testing.T) {
 	o.PushUrgent(urgent)
 	o.Drop(7)
 	o.Drop(99) // unknown
-	if got := o.main.budget.Bytes(); got != 10 {
+	if got := o.main.bytes; got != 10 {
 		t.Errorf("%d bytes are counted, want the 10 that stay", got)
 	}
 	if o.Pop() != urgent || o.Pop() != stays || o.Pop() != nil {
@@ -81,7 +81,7 @@ func TestOutbox_DropTakesOneRequestAndItsBudget(t *testing.T) {
 }
 
 func TestOutbox_ClearEmptiesBothLanesAndTheBudget(t *testing.T) {
-	o, a := NewOutbox(), array()
+	o, a := Outbox{}, array()
 	for range laneMessages {
 		o.Push(1, unpooled(a, 100))
 		o.PushUrgent(unpooled(a, 100))
@@ -92,8 +92,8 @@ func TestOutbox_ClearEmptiesBothLanesAndTheBudget(t *testing.T) {
 		t.Error("something is left")
 	}
 	for _, l := range []*lane{&o.urgent, &o.main} {
-		if l.budget.Messages() != 0 || l.budget.Bytes() != 0 {
-			t.Errorf("%d messages and %d bytes are still counted", l.budget.Messages(), l.budget.Bytes())
+		if l.len() != 0 || l.bytes != 0 {
+			t.Errorf("%d messages and %d bytes are still counted", l.len(), l.bytes)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestOutbox_AgreesWithAModel(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	a := array()
 	for range 50 {
-		o := NewOutbox()
+		o := Outbox{}
 		var urgent, main modelLane
 		for step := range 2000 {
 			b := unpooled(a, 1+random.IntN(1<<random.IntN(22)))
@@ -158,8 +158,8 @@ func TestOutbox_AgreesWithAModel(t *testing.T) {
 			if got != want {
 				t.Fatalf("step %d: got %v, the model %v", step, got, want)
 			}
-			if o.Empty() != (len(urgent)+len(main) == 0) || o.urgent.budget.Bytes() != urgent.bytes() ||
-				o.main.budget.Bytes() != main.bytes() || o.main.budget.Messages() != len(main) {
+			if o.Empty() != (len(urgent)+len(main) == 0) || o.urgent.bytes != urgent.bytes() ||
+				o.main.bytes != main.bytes() || o.main.len() != len(main) {
 				t.Fatalf("step %d: the outbox counts otherwise than the model", step)
 			}
 		}
@@ -168,7 +168,7 @@ func TestOutbox_AgreesWithAModel(t *testing.T) {
 
 // TestLane_KeepsNoBuffer: what has left the queue must not be held by it.
 func TestLane_KeepsNoBuffer(t *testing.T) {
-	o, a := NewOutbox(), array()
+	o, a := Outbox{}, array()
 	for n := range 100 {
 		o.Push(uint64(n%2), unpooled(a, 1))
 	}

@@ -109,3 +109,12 @@ func (r CloseReason) Flushes() bool {
 		return false
 	}
 }
+
+// Milestone reports whether n is 1, 10, 100 and so on: the occurrences of a
+// repeated event that are worth a line in the log.
+func Milestone(n int) bool {
+	for n > 1 && n%10 == 0 {
+		n /= 10
+	}
+	return n == 1
+}

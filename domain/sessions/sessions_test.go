@@ -102,25 +102,3 @@ func TestInflight_AgreesWithAModel(t *testing.T) {
 		}
 	}
 }
-
-func TestBudget(t *testing.T) {
-	b := Budget{MaxMessages: 2, MaxBytes: 100}
-	if !b.Fits(1000) {
-		t.Error("an empty queue must take a message larger than the budget")
-	}
-	b.Add(60)
-	if b.Fits(41) || !b.Fits(40) {
-		t.Error("the byte limit is not exact")
-	}
-	b.Add(10)
-	if b.Fits(1) {
-		t.Error("the message limit is not exact")
-	}
-	b.Remove(60)
-	if b.Messages() != 1 || b.Bytes() != 10 {
-		t.Errorf("%d messages, %d bytes left", b.Messages(), b.Bytes())
-	}
-	if (&Budget{}).Fits(0) {
-		t.Error("the zero value must allow nothing")
-	}
-}
