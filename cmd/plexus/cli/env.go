@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -85,3 +86,21 @@ func Usagef(format string, args ...any) error { return UsageError{fmt.Sprintf(fo
 
 // ErrHelp: the help was asked for and has been printed.
 var ErrHelp = errors.New("help printed")
+
+// Version is what the linker recorded: a module version, or the revision it was
+// built from.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return "devel"
+}

@@ -120,7 +120,7 @@ remote_admin = true
 		!r.PlainHTTP || c.Conversations.RecordBrowser || c.Conversations.RecordFrom == "" || c.Conversations.Topics != 7 || c.Conversations.TopicDays != 8 {
 		t.Errorf("got %+v", c)
 	}
-	for _, s := range settings() {
+	for _, s := range settings(new(Config)) {
 		if s.kind == "" || s.env() == "" || s.flag != "" && s.about == "" {
 			t.Errorf("%s is not described", s.key)
 		}
@@ -143,7 +143,7 @@ func TestConfig_DocumentationIsComplete(t *testing.T) {
 	}
 	documented := make(map[string]any)
 	flatten(documented, "", tree)
-	for _, s := range settings() {
+	for _, s := range settings(new(Config)) {
 		if _, ok := documented[s.key]; !ok {
 			t.Errorf("%s is not documented", s.key)
 		}

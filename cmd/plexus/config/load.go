@@ -11,7 +11,9 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"plexus/adapters/hostfiles"
 	"plexus/cmd/plexus/cli"
+	"plexus/domain/admission"
 )
 
 // Sources are where settings come from, besides the environment and the defaults.
@@ -82,7 +84,7 @@ func readSettings(env cli.Env, src Sources) (Config, []error) {
 	c, noHome := defaults(env, src.dataDir)
 	problems := readFile(&c, src)
 	problems = append(problems, readEnvironment(env, &c)...)
-	for _, s := range settings() {
+	for _, s := range settings(&c) {
 		problems = append(problems, apply(&c, s, "--"+s.flag, src.flags[s.flag])...)
 	}
 	if noHome != nil && c.Listen.NerveTokenFile == "" {
@@ -107,7 +109,7 @@ func apply(c *Config, s setting, where string, values []string) []error {
 	}
 	var problems []error
 	for _, value := range values {
-		if err := s.set(c, value); err != nil {
+		if err := s.set(value); err != nil {
 			problems = append(problems, fmt.Errorf("%s %w", where, err))
 		}
 	}
@@ -135,7 +137,7 @@ func readFile(c *Config, src Sources) []error {
 	values := make(map[string]any)
 	flatten(values, "", tree)
 	var problems []error
-	for _, s := range settings() {
+	for _, s := range settings(c) {
 		value, ok := values[s.key]
 		if !ok {
 			continue
@@ -194,7 +196,7 @@ func (k kind) texts(value any) ([]string, error) {
 
 func readEnvironment(env cli.Env, c *Config) []error {
 	var problems []error
-	for _, s := range settings() {
+	for _, s := range settings(c) {
 		value := env.Getenv(s.env())
 		if value == "" {
 			continue
@@ -210,7 +212,7 @@ func readEnvironment(env cli.Env, c *Config) []error {
 	}
 	// The name under which existing extensions of NERVE tell their ID.
 	if id := env.Getenv("ANVESHA_EXTENSION_ID"); id != "" {
-		if err := addOrigin(c, "chrome-extension://"+id); err != nil {
+		if err := origins(&c.AllowedOrigins)("chrome-extension://" + id); err != nil {
 			problems = append(problems, fmt.Errorf("ANVESHA_EXTENSION_ID %w", err))
 		}
 	}
@@ -221,7 +223,7 @@ func readEnvironment(env cli.Env, c *Config) []error {
 // the environment is shared with other programs.
 func unknownVariables(env cli.Env) []string {
 	known := []string{"PLEXUS_DATA_DIR", "PLEXUS_CONFIG", "PLEXUS_READY_FILE", "PLEXUS_OPEN_BROWSER", searchKeyVariable, modelKeyVariable, recognizerKeyVariable}
-	for _, s := range settings() {
+	for _, s := range settings(new(Config)) {
 		known = append(known, s.env())
 	}
 	var warnings []string
@@ -232,4 +234,44 @@ func unknownVariables(env cli.Env) []string {
 		}
 	}
 	return warnings
+}
+
+// secretVariables name the keys that may stand in the environment. The file of
+// each can be named there too, by the setting's own variable.
+const (
+	searchKeyVariable     = "PLEXUS_SEARCH_API_KEY"
+	modelKeyVariable      = "PLEXUS_MODEL_API_KEY"
+	recognizerKeyVariable = "PLEXUS_RECOGNIZER_API_KEY"
+)
+
+// ReadSecrets reads the keys, from the environment or from the files that the settings
+// name. Warnings are about who may read a file.
+func ReadSecrets(env cli.Env, c *Config) (warnings []string, problems []error) {
+	for _, one := range []struct {
+		variable, key, file string
+		secret              *admission.Secret
+	}{
+		{searchKeyVariable, "search.api_key_file", c.Search.KeyFile, &c.Search.Key},
+		{modelKeyVariable, "model.api_key_file", c.Model.KeyFile, &c.Model.Key},
+		{recognizerKeyVariable, "recognizer.api_key_file", c.Recognizer.KeyFile, &c.Recognizer.Key},
+	} {
+		value := env.Getenv(one.variable)
+		switch {
+		case value != "" && one.file != "":
+			problems = append(problems, fmt.Errorf("%s is set, and a file with the key too: leave one of them out", one.variable))
+		case value != "":
+			if err := hostfiles.CheckSecret(value); err != nil {
+				problems = append(problems, fmt.Errorf("%s: %w", one.variable, err))
+			}
+			*one.secret = admission.NewSecret(value)
+		case one.file != "":
+			secret, said, err := hostfiles.ReadSecret(one.file)
+			warnings = append(warnings, said...)
+			if err != nil {
+				problems = append(problems, fmt.Errorf("%s: %w", one.key, err))
+			}
+			*one.secret = secret
+		}
+	}
+	return warnings, problems
 }

@@ -1,37 +1,16 @@
 package app
 
 import (
+	"crypto/rand"
 	"runtime"
-	"time"
 
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/nerveuds"
 	"plexus/adapters/nervews"
+	"plexus/adapters/novaws"
 	"plexus/domain/admission"
-	"plexus/domain/answers"
-	"plexus/domain/usecases/ask"
-	"plexus/ports"
+	"plexus/domain/pairing"
 )
-
-// hostedGenerations is the default against a model on another machine.
-const hostedGenerations = 8
-
-// newQuestions builds who answers. What is asked goes to keep.
-func (p *process) newQuestions(keep ports.AnswerRecorder) (*ask.Service, error) {
-	cfg := p.opts.Config
-	deps := ask.Deps{Search: p.services.Search, Model: p.services.Model, Recorder: keep, Now: time.Now, Log: p.log}
-	if cfg.UsesIndex() {
-		deps.Index = p.store.Pages()
-	}
-	generations := cfg.Limits.Generations
-	if generations == 0 && p.services.Model != nil && !p.services.IsLocal {
-		generations = hostedGenerations
-	}
-	return ask.New(deps, ask.Options{
-		Language: answers.Language(cfg.Language), NoAnswers: cfg.Model.Kind == "none", IndexShared: cfg.Index.Shared,
-		MaxSearches: cfg.Limits.Searches, MaxGenerations: generations, MaxPrompt: cfg.Limits.Prompt,
-	})
-}
 
 // nerveServers are the servers of NERVE on the listeners that are open.
 func (p *process) nerveServers() []server {
@@ -48,4 +27,24 @@ func (p *process) nerveServers() []server {
 		servers = append(servers, server{"NERVE socket", l.nerveSocket, unix.Serve, unix.Shutdown})
 	}
 	return servers
+}
+
+// clientServer is the server for phones.
+func (p *process) clientServer() server {
+	cfg := p.opts.Config
+	phones := novaws.New(
+		novaws.Deps{Auth: p.devices, Pairing: p.devices, Personal: p.personal, Refuse: p.browsers.Refuse},
+		novaws.Config{
+			MaxConnections: cfg.Limits.Clients, RemoteAdmin: cfg.Pairing.RemoteAdmin,
+			ServerInstanceID: newUUID(), InputInstanceID: p.personal.InputInstance(), NewID: newUUID,
+			Log: p.log,
+		})
+	return server{"client listener", p.listeners.client, phones.Serve, phones.Shutdown}
+}
+
+// newUUID makes a random UUID; device IDs have the same form.
+func newUUID() string {
+	var random [16]byte
+	_, _ = rand.Read(random[:]) // never fails: see crypto/rand
+	return pairing.NewDeviceID(random).String()
 }

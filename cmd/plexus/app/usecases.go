@@ -9,10 +9,31 @@ import (
 	"time"
 
 	"plexus/domain/answers"
+	"plexus/domain/usecases/ask"
 	"plexus/domain/usecases/personal"
 	"plexus/domain/usecases/personal/topics"
 	"plexus/ports"
 )
+
+// hostedGenerations is the default against a model on another machine.
+const hostedGenerations = 8
+
+// newQuestions builds who answers. What is asked goes to keep.
+func (p *process) newQuestions(keep ports.AnswerRecorder) (*ask.Service, error) {
+	cfg := p.opts.Config
+	deps := ask.Deps{Search: p.services.Search, Model: p.services.Model, Recorder: keep, Now: time.Now, Log: p.log}
+	if cfg.UsesIndex() {
+		deps.Index = p.store.Pages()
+	}
+	generations := cfg.Limits.Generations
+	if generations == 0 && p.services.Model != nil && !p.services.IsLocal {
+		generations = hostedGenerations
+	}
+	return ask.New(deps, ask.Options{
+		Language: answers.Language(cfg.Language), NoAnswers: cfg.Model.Kind == "none", IndexShared: cfg.Index.Shared,
+		MaxSearches: cfg.Limits.Searches, MaxGenerations: generations, MaxPrompt: cfg.Limits.Prompt,
+	})
+}
 
 // newPersonal builds the personal host. Its turns share the limits of questions.
 func (p *process) newPersonal(ctx context.Context) (*personal.Host, error) {
