@@ -14,7 +14,10 @@
 // for the payload (NERVE V1, "Validation Order").
 package framing
 
-import "encoding/binary"
+import (
+	"cmp"
+	"encoding/binary"
+)
 
 // Wire constants of NERVE V1, "Constants & Limits".
 const (
@@ -47,28 +50,19 @@ func (t MessageType) Known() bool {
 	return t >= Ping && t <= Cancel || t >= AgentTaskStart && t <= AgentTaskDone
 }
 
-// String gives the registry's name, or "unknown".
-func (t MessageType) String() string {
-	switch t {
-	case Ping:
-		return "Ping"
-	case SearchQueryMsg:
-		return "SearchQuery"
-	case SearchResultMsg:
-		return "SearchResult"
-	case AiTokenMsg:
-		return "AiToken"
-	case Cancel:
-		return "Cancel"
-	case AgentTaskStart:
-		return "AgentTaskStart"
-	case AgentTaskEvent:
-		return "AgentTaskEvent"
-	case AgentTaskDone:
-		return "AgentTaskDone"
-	}
-	return "unknown"
+var messageTypeNames = map[MessageType]string{
+	Ping:            "Ping",
+	SearchQueryMsg:  "SearchQuery",
+	SearchResultMsg: "SearchResult",
+	AiTokenMsg:      "AiToken",
+	Cancel:          "Cancel",
+	AgentTaskStart:  "AgentTaskStart",
+	AgentTaskEvent:  "AgentTaskEvent",
+	AgentTaskDone:   "AgentTaskDone",
 }
+
+// String gives the registry's name, or "unknown".
+func (t MessageType) String() string { return cmp.Or(messageTypeNames[t], "unknown") }
 
 // Flags is the header's flag byte as it was on the wire. Only STREAM and FINAL
 // have a meaning; a receiver never fails on the others.

@@ -118,44 +118,22 @@ func SplitToken(text string, limit int) (head, tail string) {
 	return text[:cut], text[cut:]
 }
 
-const (
-	memberResults jsonscan.MemberSet = 1 << iota
-	memberTookMS
-)
-
-const (
-	memberResultURL jsonscan.MemberSet = 1 << iota
-	memberResultTitle
-	memberSnippet
-	memberScore
-
-	resultMembers = memberResultURL | memberResultTitle | memberSnippet | memberScore
-)
-
-const memberT jsonscan.MemberSet = 1
-
 // DecodeSearchResult reads the payload of a SearchResult frame, for clients. It
 // is as strict as DecodeSearchQuery; a score must fit a finite 32-bit float and
 // took_ms an int64.
 func DecodeSearchResult(payload []byte) (SearchResult, error) {
 	s := jsonscan.Scan(string(payload))
 	r := SearchResult{Results: []Result{}}
-	var seen jsonscan.MemberSet
-	for name := range s.Members {
+	for name := range s.Object(2, "results", "took_ms") {
 		switch name {
 		case "results":
-			seen.Mark(&s, memberResults)
 			for range s.Elements {
 				r.Results = append(r.Results, readResult(&s))
 			}
 		case "took_ms":
-			seen.Mark(&s, memberTookMS)
 			r.TookMS = int64(s.Unsigned(math.MaxInt64))
-		default:
-			s.Skip()
 		}
 	}
-	seen.Require(&s, memberResults|memberTookMS)
 	s.End()
 	if s.Err() != nil {
 		return SearchResult{}, fmt.Errorf("decode SearchResult: %w", s.Err())
@@ -164,26 +142,18 @@ func DecodeSearchResult(payload []byte) (SearchResult, error) {
 }
 
 func readResult(s *jsonscan.Scanner) (r Result) {
-	var seen jsonscan.MemberSet
-	for name := range s.Members {
+	for name := range s.Object(4, "url", "title", "snippet", "score") {
 		switch name {
 		case "url":
-			seen.Mark(s, memberResultURL)
 			r.URL = s.Text()
 		case "title":
-			seen.Mark(s, memberResultTitle)
 			r.Title = s.Text()
 		case "snippet":
-			seen.Mark(s, memberSnippet)
 			r.Snippet = s.Text()
 		case "score":
-			seen.Mark(s, memberScore)
 			r.Score = s.Float()
-		default:
-			s.Skip()
 		}
 	}
-	seen.Require(s, resultMembers)
 	return r
 }
 
@@ -192,17 +162,9 @@ func readResult(s *jsonscan.Scanner) (r Result) {
 func DecodeAiToken(payload []byte) (string, error) {
 	s := jsonscan.Scan(string(payload))
 	var text string
-	var seen jsonscan.MemberSet
-	for name := range s.Members {
-		switch name {
-		case "t":
-			seen.Mark(&s, memberT)
-			text = s.Text()
-		default:
-			s.Skip()
-		}
+	for range s.Object(1, "t") {
+		text = s.Text()
 	}
-	seen.Require(&s, memberT)
 	s.End()
 	if s.Err() != nil {
 		return "", fmt.Errorf("decode AiToken: %w", s.Err())

@@ -1,6 +1,9 @@
 package framing
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // ErrorKind is one of the six error kinds of NERVE V1, "Error Handling", in the
 // order in which they are checked. They are never sent: the receiver logs the
@@ -16,24 +19,17 @@ const (
 	InternalError
 )
 
-// String gives the document's name of the kind.
-func (k ErrorKind) String() string {
-	switch k {
-	case InvalidMagic:
-		return "InvalidMagic"
-	case UnsupportedVersion:
-		return "UnsupportedVersion"
-	case UnknownMessageType:
-		return "UnknownMessageType"
-	case PayloadTooLarge:
-		return "PayloadTooLarge"
-	case MalformedFrame:
-		return "MalformedFrame"
-	case InternalError:
-		return "InternalError"
-	}
-	return "unknown"
+var errorKindNames = map[ErrorKind]string{
+	InvalidMagic:       "InvalidMagic",
+	UnsupportedVersion: "UnsupportedVersion",
+	UnknownMessageType: "UnknownMessageType",
+	PayloadTooLarge:    "PayloadTooLarge",
+	MalformedFrame:     "MalformedFrame",
+	InternalError:      "InternalError",
 }
+
+// String gives the document's name of the kind.
+func (k ErrorKind) String() string { return cmp.Or(errorKindNames[k], "unknown") }
 
 // FrameError is a broken frame. It ends the connection, not one request.
 type FrameError struct{ Kind ErrorKind }
@@ -70,20 +66,15 @@ const (
 	QueryMaxResults                           // max_results outside 1..100; Value holds it
 )
 
-// String gives the schema's name of the kind.
-func (k QueryErrorKind) String() string {
-	switch k {
-	case QueryJSON:
-		return "Json"
-	case QueryVersion:
-		return "UnsupportedVersion"
-	case QueryEmpty:
-		return "EmptyQuery"
-	case QueryMaxResults:
-		return "MaxResultsOutOfRange"
-	}
-	return "unknown"
+var queryErrorKindNames = map[QueryErrorKind]string{
+	QueryJSON:       "Json",
+	QueryVersion:    "UnsupportedVersion",
+	QueryEmpty:      "EmptyQuery",
+	QueryMaxResults: "MaxResultsOutOfRange",
 }
+
+// String gives the schema's name of the kind.
+func (k QueryErrorKind) String() string { return cmp.Or(queryErrorKindNames[k], "unknown") }
 
 // QueryError says why a SearchQuery was refused. It never holds query text.
 type QueryError struct {

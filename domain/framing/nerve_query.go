@@ -29,28 +29,6 @@ type PageContext struct {
 // schemaVersion is the member v of every SearchQuery.
 const schemaVersion = 1
 
-// Bits of the known members, one set for each object.
-const (
-	memberV jsonscan.MemberSet = 1 << iota
-	memberQuery
-	memberContext
-	memberOpts
-
-	queryMembers = memberV | memberQuery | memberContext | memberOpts
-)
-
-const (
-	memberURL jsonscan.MemberSet = 1 << iota
-	memberTitle
-	memberSelection
-	memberExtract
-)
-
-const (
-	memberSearch jsonscan.MemberSet = 1 << iota
-	memberMaxResults
-)
-
 // DecodeSearchQuery reads the payload of a SearchQuery frame. The error is a
 // *QueryError. First the shape is read: JSON, types, integer ranges, required
 // and repeated members, all QueryJSON. Only a payload of the right shape is
@@ -86,68 +64,46 @@ type wireQuery struct {
 }
 
 func readWireQuery(s *jsonscan.Scanner) (w wireQuery) {
-	var seen jsonscan.MemberSet
-	for name := range s.Members {
+	for name := range s.Object(4, "v", "query", "context", "opts") {
 		switch name {
 		case "v":
-			seen.Mark(s, memberV)
 			w.v = uint8(s.Unsigned(math.MaxUint8))
 		case "query":
-			seen.Mark(s, memberQuery)
 			w.query = s.Text()
 		case "context":
-			seen.Mark(s, memberContext)
 			w.context = readPageContext(s)
 		case "opts":
-			seen.Mark(s, memberOpts)
 			w.search, w.maxResults = readQueryOptions(s)
-		default:
-			s.Skip()
 		}
 	}
-	seen.Require(s, queryMembers)
 	return w
 }
 
 func readPageContext(s *jsonscan.Scanner) (c PageContext) {
-	var seen jsonscan.MemberSet
-	for name := range s.Members {
+	for name := range s.Object(2, "url", "title", "selection", "extract") {
 		switch name {
 		case "url":
-			seen.Mark(s, memberURL)
 			c.URL = s.Text()
 		case "title":
-			seen.Mark(s, memberTitle)
 			c.Title = s.Text()
 		case "selection":
-			seen.Mark(s, memberSelection)
 			c.Selection = s.TextOrNull()
 		case "extract":
-			seen.Mark(s, memberExtract)
 			c.Extract = s.TextOrNull()
-		default:
-			s.Skip()
 		}
 	}
-	seen.Require(s, memberURL|memberTitle)
 	return c
 }
 
 func readQueryOptions(s *jsonscan.Scanner) (search bool, maxResults uint32) {
-	var seen jsonscan.MemberSet
-	for name := range s.Members {
+	for name := range s.Object(2, "search", "max_results") {
 		switch name {
 		case "search":
-			seen.Mark(s, memberSearch)
 			search = s.Bool()
 		case "max_results":
-			seen.Mark(s, memberMaxResults)
 			maxResults = uint32(s.Unsigned(math.MaxUint32))
-		default:
-			s.Skip()
 		}
 	}
-	seen.Require(s, memberSearch|memberMaxResults)
 	return search, maxResults
 }
 

@@ -11,6 +11,8 @@
 package jsonscan
 
 import (
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -33,7 +35,7 @@ const (
 	ErrTrailing  Problem = "text after the value"
 )
 
-// Scanner reads one JSON text. A schema is a function that ranges over Members
+// Scanner reads one JSON text. A schema is a function that ranges over Object
 // and picks by name.
 //
 // The first problem sticks and ends every loop; later reads return zero values.
@@ -98,23 +100,44 @@ func (s *Scanner) End() {
 	}
 }
 
-// Members walks an object: for name := range s.Members { … }. Names come
-// decoded. The body consumes the value, by a read method or by Skip.
-func (s *Scanner) Members(yield func(name string) bool) {
+// Object walks an object: for name := range s.Object(2, "a", "b", "c") { … }. It
+// yields the members among names, decoded, and skips all others. It fails s when one
+// of names comes twice, or when one of the first required ones is missing. The body
+// consumes the value.
+func (s *Scanner) Object(required int, names ...string) iter.Seq[string] {
+	return func(yield func(string) bool) { s.members(required, names, yield) }
+}
+
+// members is apart from Object so that Object is inlined, and allocates nothing.
+func (s *Scanner) members(required int, names []string, yield func(string) bool) {
 	if !s.Take('{') {
 		s.Fail(ErrType)
 		return
 	}
-	if s.Take('}') {
-		return
-	}
-	for {
+	var seen uint64 // of names, one bit each
+	for ended := s.Take('}'); !ended; {
 		name := s.Text()
 		s.Expect(':')
-		if s.err != nil || !yield(name) || s.Take('}') {
+		if s.err != nil {
 			return
 		}
-		s.Expect(',')
+		if i := slices.Index(names, name); i < 0 {
+			s.Skip()
+		} else if seen&(1<<i) != 0 {
+			s.Fail(ErrTwice)
+			return
+		} else {
+			seen |= 1 << i
+			if !yield(name) {
+				return
+			}
+		}
+		if ended = s.Take('}'); !ended {
+			s.Expect(',')
+		}
+	}
+	if all := uint64(1)<<required - 1; s.err == nil && seen&all != all {
+		s.Fail(ErrMissing)
 	}
 }
 
@@ -133,24 +156,6 @@ func (s *Scanner) Elements(yield func() bool) {
 			return
 		}
 		s.Expect(',')
-	}
-}
-
-// MemberSet remembers which known members of one object were seen, one bit each.
-type MemberSet uint32
-
-// Mark records bit m, or fails s when the member came before.
-func (set *MemberSet) Mark(s *Scanner, m MemberSet) {
-	if *set&m != 0 {
-		s.Fail(ErrTwice)
-	}
-	*set |= m
-}
-
-// Require fails s unless all bits of m were marked.
-func (set MemberSet) Require(s *Scanner, m MemberSet) {
-	if s.err == nil && set&m != m {
-		s.Fail(ErrMissing)
 	}
 }
 

@@ -125,20 +125,14 @@ func TestFloatAndBoolean(t *testing.T) {
 
 // object reads {"a": text, "b": optional text} and skips everything else.
 func object(s *Scanner) (v struct{ a, b string }) {
-	var seen MemberSet
-	for name := range s.Members {
+	for name := range s.Object(1, "a", "b") {
 		switch name {
 		case "a":
-			seen.Mark(s, 1)
 			v.a = s.Text()
 		case "b":
-			seen.Mark(s, 2)
 			v.b = s.TextOrNull()
-		default:
-			s.Skip()
 		}
 	}
-	seen.Require(s, 1)
 	return v
 }
 
