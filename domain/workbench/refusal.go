@@ -18,7 +18,6 @@ const (
 	InvalidRequest       Refusal = "invalid_request"
 	RequestIDConflict    Refusal = "request_id_conflict" // of an ordinary method
 	RequestConflict      Refusal = "request_conflict"    // of a client's own
-	OutcomeUnknown       Refusal = "outcome_unknown"
 	StoreFailed          Refusal = "personal_store_not_ready"
 	NotFound             Refusal = "not_found"
 	Stale                Refusal = "stale"

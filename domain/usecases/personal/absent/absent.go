@@ -5,8 +5,12 @@
 package absent
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"strings"
 
+	"plexus/domain/nova"
 	"plexus/domain/nova/jsonform"
 	"plexus/domain/usecases/personal/hub"
 	"plexus/domain/usecases/personal/params"
@@ -143,4 +147,154 @@ type Card struct{ ID string }
 
 func (p *Card) Read(f *jsonform.Form) {
 	params.Text(f, "id", &p.ID, params.MaxID)
+}
+
+// ErrUnknownTarget refuses a control; the client gets the receipt "rejected".
+var ErrUnknownTarget = errors.New("the control names a conversation that is not there")
+
+// Agents are the executors of tasks: nothing of theirs waits for a decision.
+func Agents() hub.Area {
+	return hub.Area{
+		Commands: []hub.Command{
+			{Method: "conversations.open_work", Phone: true, Do: hub.Refuse[OpenWork](workbench.ConversationNotFound)},
+			{Method: "conversations.confirm", Phone: true, PerClient: true, Do: hub.Refuse[Confirm](workbench.ConfirmationNotOwned)},
+			{Method: "conversations.approve", Phone: true, PerClient: true, Do: hub.Refuse[Approve](workbench.ApprovalNotOwned)},
+			{Method: "conversations.targets", Loose: true, Do: hub.Mutate(func(hub.Request, hub.Nothing) hub.Mutation {
+				return hub.Mutation{Apply: func(ports.PersonalTx) (any, error) { return map[string]any{"targets": []any{}}, nil }}
+			})},
+			{Method: "conversations.target", Loose: true, Do: hub.Refuse[hub.Nothing](workbench.CodingUnavailable)},
+		},
+		Controls: []hub.Control{
+			hub.On(func(_ context.Context, _ *hub.Client, m nova.ConfirmationDecision) error {
+				return decide(m.ConversationID)
+			}),
+			hub.On(func(_ context.Context, _ *hub.Client, m nova.ApprovalDecision) error { return decide(m.ConversationID) }),
+		},
+		Members: []hub.Member{everywhere("pending_approvals", emptyList), everywhere("pending_confirmations", emptyList)},
+	}
+}
+
+// decide refuses a decision for a conversation, since nothing waits for one; it
+// never falls back to another scope (decision K14).
+func decide(conversationID string) error {
+	if conversationID != "" {
+		return ErrUnknownTarget
+	}
+	return nil
+}
+
+// The parameters of conversations.open_work, confirm and approve.
+type (
+	OpenWork struct{ WorkID string }
+	Confirm  struct {
+		ID, ProposalID string
+		Confirmed      bool
+	}
+	Approve struct {
+		ID, ApprovalID string
+		Approved       bool
+	}
+)
+
+func (p *OpenWork) Read(f *jsonform.Form) {
+	params.Text(f, "work_id", &p.WorkID, params.MaxID)
+}
+
+func (p *Confirm) Read(f *jsonform.Form) {
+	params.Text(f, "id", &p.ID, params.MaxID)
+	params.Text(f, "proposal_id", &p.ProposalID, params.MaxID)
+	f.Bool("confirmed", &p.Confirmed)
+}
+
+func (p *Approve) Read(f *jsonform.Form) {
+	params.Text(f, "id", &p.ID, params.MaxID)
+	params.Text(f, "approval_id", &p.ApprovalID, params.MaxID)
+	f.Bool("approved", &p.Approved)
+}
+
+// Bounds of parameters, in UTF-16 units where it is a text.
+const (
+	maxEvidenceID = 600
+	maxCursor     = 256
+	maxEntryID    = 256
+	maxVersion    = 128
+	maxContent    = 500 // trimmed
+	maxPage       = 100
+)
+
+// Memory is what the host would remember of its owner. Parameters are looked at as
+// if there were one.
+func Memory() hub.Area {
+	return hub.Area{
+		Commands: []hub.Command{
+			{Method: "memory.list", Phone: true, Do: hub.Refuse[List](workbench.Unsupported)},
+			{Method: "memory.evidence", Phone: true, Do: hub.Mutate(func(hub.Request, Evidence) hub.Mutation {
+				return hub.Mutation{Apply: func(ports.PersonalTx) (any, error) {
+					return map[string]any{"state": "unavailable", "evidence": nil}, nil
+				}}
+			})},
+			{Method: "memory.correct", Phone: true, Do: hub.Refuse[Correct](workbench.Unsupported)},
+			{Method: "memory.forget", Phone: true, Do: hub.Refuse[Forget](workbench.Unsupported)},
+			{Method: "memory.purge", Phone: true, KeepsData: true, Do: hub.Refuse[Purge](workbench.Unsupported)},
+			{Method: "memory.reextract", Do: hub.Refuse[Reextract](workbench.Unsupported)},
+		},
+		Members: []hub.Member{everywhere("memory", `{"entries":[],"cursor":null,"overview":null}`)},
+	}
+}
+
+// The parameters of the commands. Of most of them nothing is kept.
+type (
+	Evidence  struct{ EvidenceID string }
+	List      struct{}
+	Correct   struct{}
+	Forget    struct{}
+	Purge     struct{}
+	Reextract struct{}
+)
+
+func (p *Evidence) Read(f *jsonform.Form) {
+	params.Text(f, "evidence_id", &p.EvidenceID, maxEvidenceID)
+	f.Want("evidence_id", !strings.Contains(p.EvidenceID, "\x00"))
+}
+
+func (*List) Read(f *jsonform.Form) {
+	var cursor string
+	var limit nova.Optional[uint64]
+	f.Text("cursor", jsonform.Omitted, &cursor, jsonform.Units(0, maxCursor))
+	f.OptionalUint("limit", jsonform.Omitted, &limit, 1, maxPage)
+	if f.Has("include_expired") {
+		f.Bool("include_expired", new(bool))
+	}
+}
+
+func (*Correct) Read(f *jsonform.Form) {
+	params.Text(f, "id", new(string), maxEntryID)
+	checkVersion(f)
+	params.TrimmedText(f, "content", new(string), maxContent)
+}
+
+// Read passes over a content, which clients have been seen to send.
+func (*Forget) Read(f *jsonform.Form) {
+	params.Text(f, "id", new(string), maxEntryID)
+	checkVersion(f)
+	f.Value("content", new(json.RawMessage))
+}
+
+func (*Purge) Read(f *jsonform.Form) {
+	params.Text(f, "id", new(string), params.MaxRef)
+	checkVersion(f)
+}
+
+func (*Reextract) Read(f *jsonform.Form) {
+	params.Text(f, "id", new(string), params.MaxRef)
+}
+
+// checkVersion looks at the version of a memory entry: an integer or a string.
+func checkVersion(f *jsonform.Form) {
+	const name = "expected_version"
+	if _, text := f.Peek(name); text {
+		params.Text(f, name, new(string), maxVersion)
+		return
+	}
+	f.Uint(name, new(uint64), 0, jsonform.MaxSafe)
 }

@@ -9,7 +9,10 @@ import (
 
 	"plexus/domain/answers"
 	"plexus/domain/conversations"
+	"plexus/domain/nova"
+	"plexus/domain/nova/jsonform"
 	"plexus/domain/usecases/personal/hub"
+	"plexus/domain/usecases/personal/params"
 	"plexus/domain/usecases/personal/stored"
 	"plexus/domain/usecases/personal/topics"
 	"plexus/domain/usecases/personal/turns"
@@ -64,6 +67,44 @@ func (c *Chats) Area() hub.Area {
 		Members: []hub.Member{{Name: memberName, Desktop: c.section, Phone: c.section}},
 		Open:    c.open,
 	}
+}
+
+// The parameters of conversations.create, select, read, clear and voice.
+type (
+	Create      struct{ Title string } // "" when not given
+	Select      struct{ ID string }
+	Acknowledge struct{ ID, Through string } // Through is a message
+	Clear       struct {
+		ID       string
+		Expected nova.Optional[uint64] // generation
+	}
+	Voice struct {
+		ID      string
+		Enabled bool
+	}
+)
+
+func (p *Create) Read(f *jsonform.Form) {
+	params.OptionalText(f, "title", &p.Title, conversations.MaxTitle)
+}
+
+func (p *Select) Read(f *jsonform.Form) {
+	params.Text(f, "id", &p.ID, params.MaxID)
+}
+
+func (p *Acknowledge) Read(f *jsonform.Form) {
+	params.Text(f, "id", &p.ID, params.MaxID)
+	params.Text(f, "through_message_id", &p.Through, params.MaxID)
+}
+
+func (p *Clear) Read(f *jsonform.Form) {
+	params.Text(f, "id", &p.ID, params.MaxID)
+	f.OptionalUint("expected_generation", jsonform.Omitted, &p.Expected, 0, jsonform.MaxSafe)
+}
+
+func (p *Voice) Read(f *jsonform.Form) {
+	params.Text(f, "id", &p.ID, params.MaxID)
+	f.Bool("enabled", &p.Enabled)
 }
 
 // open makes sure that the two permanent conversations are there, titled in the

@@ -126,7 +126,7 @@ func TestReceiptsComeBackAsTheyWere(t *testing.T) {
 	for _, r := range []hub.Receipt{
 		{Fingerprint: print},
 		{Fingerprint: print, Result: hub.Result{ReloadRequired: true}},
-		{Fingerprint: print, Result: hub.Result{Error: workbench.OutcomeUnknown}},
+		{Fingerprint: print, Result: hub.Result{Error: "outcome_unknown"}},
 		{Fingerprint: print, Result: hub.Result{Data: json.RawMessage(`{"goal":"é 🎧"}`)}},
 		{Fingerprint: print, Result: hub.Result{Error: "task_input_failed", InputStatus: "failed", InputTaskID: "t"}},
 	} {

@@ -3,7 +3,7 @@ package life
 import (
 	"time"
 
-	"plexus/domain/nova"
+	"plexus/domain/usecases/personal/hub"
 	"plexus/domain/workbench"
 )
 
@@ -58,49 +58,51 @@ func maxItems(kind workbench.ItemKind) int {
 	return MaxGoals
 }
 
-// Op is what a life.mutate does: one of the types below, by value.
-type Op interface{ op() }
+// Value is the member life of a snapshot. Lists of which not even the texts fit
+// into a phone's snapshot are 30 MB at most.
+func Value(items []Item, profile Profile) hub.Value {
+	least := len(profile.About) // encoded, no text is shorter
+	for _, it := range items {
+		least += len(it.Title) + len(it.Note) + len(it.Criteria)
+	}
+	return hub.Value{Fixed: member(items, profile), AtLeast: least}
+}
 
-// The operations (nova-personal §8.2). A string that is "" was not given; an
-// Optional that is not Set leaves the member as it is.
-type (
-	CreateItem struct {
-		Kind                workbench.ItemKind
-		Title, Note, GoalID string
-		Due, Criteria       string
+func member(items []Item, profile Profile) workbench.LifeMember {
+	rows := workbench.LifeMember{
+		Todos: []workbench.TodoRow{}, Ideas: []workbench.IdeaRow{}, Goals: []workbench.GoalRow{},
+		Profile: workbench.ProfileRow{About: profile.About, Version: profile.Version},
 	}
-	UpdateItem struct {
-		Kind                  workbench.ItemKind
-		ID                    string
-		Expected              uint64 // version that the client has seen
-		Title, Note, Criteria nova.Optional[string]
-		Status                string                // of its kind; "" leaves it
-		GoalID, Due           nova.Optional[string] // "" takes it away
+	progress := progressOf(items)
+	for _, it := range items {
+		row := workbench.ItemRow{
+			ID: it.ID, Kind: it.Kind, Version: it.Version, Title: it.Title, Note: it.Note, Status: it.Status,
+			CreatedAt: workbench.At(it.CreatedAt), UpdatedAt: workbench.At(it.UpdatedAt),
+		}
+		switch goal, idea := workbench.OptionalText(it.GoalID), workbench.OptionalText(it.IdeaID); it.Kind {
+		case workbench.Todo:
+			rows.Todos = append(rows.Todos, workbench.TodoRow{ItemRow: row, Due: workbench.OptionalText(it.Due), GoalID: goal, IdeaID: idea})
+		case workbench.Idea:
+			rows.Ideas = append(rows.Ideas, workbench.IdeaRow{ItemRow: row, GoalID: goal})
+		case workbench.Goal:
+			rows.Goals = append(rows.Goals, workbench.GoalRow{ItemRow: row, Criteria: it.Criteria, IdeaID: idea, Progress: progress[it.ID]})
+		}
 	}
-	ConvertIdea struct {
-		ID       string
-		Target   workbench.ItemKind // Todo or Goal
-		Expected uint64
-	}
-	// UndoCreate takes back a to-do that has not changed since.
-	UndoCreate struct{ ID string }
-	SetProfile struct {
-		About    string
-		Expected uint64
-	}
-	// FromNews is an operation that the host keeps for itself.
-	FromNews struct{}
-)
+	return rows
+}
 
-func (CreateItem) op()  {}
-func (UpdateItem) op()  {}
-func (ConvertIdea) op() {}
-func (UndoCreate) op()  {}
-func (SetProfile) op()  {}
-func (FromNews) op()    {}
-
-// Outcome names what a life.mutate made or changed.
-type Outcome struct {
-	ID      string `json:"id"`
-	Version uint64 `json:"version"`
+func progressOf(items []Item) map[string]workbench.Progress {
+	byGoal := map[string]workbench.Progress{}
+	for _, it := range items {
+		if it.Kind != workbench.Todo || it.GoalID == "" || it.Status == "cancelled" {
+			continue
+		}
+		p := byGoal[it.GoalID]
+		p.Total++
+		if it.Status == "done" {
+			p.Done++
+		}
+		byGoal[it.GoalID] = p
+	}
+	return byGoal
 }
