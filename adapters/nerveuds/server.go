@@ -94,22 +94,18 @@ func (s *Server) Serve(ln net.Listener) error {
 	}
 }
 
+// admit starts the session of a connection, if there is room for one.
 func (s *Server) admit(conn net.Conn) {
 	if !s.tracker.Reserve() {
 		s.auth.Refuse(admission.TooMany, "")
 		_ = conn.Close()
 		return
 	}
-	go s.run(conn)
-}
-
-// run serves one connection to its end.
-func (s *Server) run(conn net.Conn) {
 	log := s.config.Log.With("connection", s.lastID.Add(1), "transport", "unix", "basis", string(admission.AsLocalUser))
 	peer := admission.Peer{Basis: admission.AsLocalUser}
 	watchdog := wsconn.NewWatchdogConn(conn, s.config.Limits, false)
 	link := &streamLink{conn: conn, watchdog: watchdog, reader: bufio.NewReader(watchdog)}
-	nervews.NewSession(link, s.queries, peer, s.config.Timing, log).Serve(s.tracker, s.auth, admission.Verdict{Admitted: true, Peer: peer})
+	go nervews.NewSession(link, s.queries, peer, s.config.Timing, log).Serve(s.tracker, s.auth, admission.Verdict{Admitted: true, Peer: peer})
 }
 
 // Shutdown stops accepting, ends every session and waits for them, or for ctx.

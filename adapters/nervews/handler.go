@@ -16,7 +16,7 @@ import (
 // wrong one before the upgrade itself is right.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case s.server.Full(r):
+	case s.Full(r):
 		answer(w, http.StatusServiceUnavailable)
 	case !s.hosts.Load().Allows(r.Host):
 		s.refuse(w, r, admission.WrongHost)
@@ -100,8 +100,8 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusForbidden)
 		return
 	}
-	if !s.tracker.Reserve() {
-		if !s.server.Stopping() {
+	if !s.Tracker.Reserve() {
+		if !s.Stopping() {
 			s.auth.Refuse(admission.TooMany, verdict.Peer.Origin)
 		}
 		answer(w, http.StatusServiceUnavailable)
@@ -113,18 +113,14 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 		Limits:      s.config.Limits,
 	})
 	if err != nil {
-		s.tracker.Release(nil)
+		s.Tracker.Release(nil)
 		s.config.Log.Debug("an upgrade failed", "error", err)
 		return
 	}
-	// A goroutine of its own lets net/http's grown stack go; the tracker, which
-	// Shutdown waits for, has its slot already.
-	go s.run(&socketLink{socket: socket}, verdict)
-}
-
-// run serves one admitted connection to its end.
-func (s *Server) run(link Link, verdict admission.Verdict) {
 	log := s.config.Log.With("connection", s.lastID.Add(1), "transport", "websocket",
 		"origin", verdict.Peer.Origin, "basis", string(verdict.Peer.Basis))
-	NewSession(link, s.queries, verdict.Peer, s.config.Timing, log).Serve(s.tracker, s.auth, verdict)
+	session := NewSession(&socketLink{socket: socket}, s.queries, verdict.Peer, s.config.Timing, log)
+	// A goroutine of its own lets net/http's grown stack go; the tracker, which
+	// Shutdown waits for, has its slot already.
+	go session.Serve(s.Tracker, s.auth, verdict)
 }

@@ -4,7 +4,6 @@ package nervews
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net"
 	"sync/atomic"
@@ -44,11 +43,10 @@ const (
 
 // Server is the NERVE WebSocket listener.
 type Server struct {
+	*wsconn.Server
 	queries QueryService
 	auth    PeerAuth
 	config  Config
-	server  *wsconn.Server
-	tracker *wsconn.Tracker // the server's
 	hosts   atomic.Pointer[httpguard.HostRule]
 	lastID  atomic.Uint64 // of a connection, for the log
 }
@@ -65,28 +63,12 @@ func New(queries QueryService, auth PeerAuth, config Config) *Server {
 		config.Limits = wsconn.DefaultLimits()
 	}
 	s := &Server{queries: queries, auth: auth, config: config}
-	s.server = wsconn.NewServer(s, config.MaxConnections, config.MaxHandshakes, config.Log)
-	s.tracker = s.server.Tracker
+	s.Server = wsconn.NewServer(s, config.MaxConnections, config.MaxHandshakes, config.Log)
 	return s
 }
 
 // Serve accepts connections on ln until Shutdown. It returns nil after one.
 func (s *Server) Serve(ln net.Listener) error {
 	s.hosts.Store(httpguard.ListenerHosts(ln.Addr()))
-	if err := s.server.Serve(ln); err != nil {
-		return fmt.Errorf("serve NERVE over WebSocket: %w", err)
-	}
-	return nil
+	return s.Server.Serve(ln)
 }
-
-// Shutdown refuses new upgrades with 503, ends every session with 1001 and
-// waits for them, or for ctx.
-func (s *Server) Shutdown(ctx context.Context) error {
-	if err := s.server.Shutdown(ctx); err != nil {
-		return fmt.Errorf("shut the NERVE listener down: %w", err)
-	}
-	return nil
-}
-
-// Connections counts the connections that are open or being opened.
-func (s *Server) Connections() int { return s.tracker.Len() }

@@ -45,7 +45,7 @@ func TestTeardown_IsBoundedForAPeerThatDoesNotRead(t *testing.T) {
 					t.Fatal(err)
 				}
 				synctest.Wait() // stuck
-				s.tracker.CloseAll(reason)
+				s.Tracker.CloseAll(reason)
 				if took := lifetime(s); took > 2100*time.Millisecond {
 					t.Errorf("%v while %s was written: the teardown took %v", reason, what, took)
 				}
@@ -102,7 +102,7 @@ func TestClose_WhileFramesArrive(t *testing.T) {
 				}
 			})
 			<-begun
-			s.tracker.CloseAll(sessions.Shutdown)
+			s.Tracker.CloseAll(sessions.Shutdown)
 			peer.Wait()
 			lifetime(s)
 		})

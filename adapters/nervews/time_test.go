@@ -265,7 +265,7 @@ func TestB42_FloodOfPingsWithoutReadingIsBounded(t *testing.T) {
 // TestShutdown_IsBoundedForADeadPeer: nobody answers the close.
 func TestShutdown_IsBoundedForADeadPeer(t *testing.T) {
 	inFakeTime(t, openHost{}, func(t *testing.T, s *Server, p *wstest.Peer) {
-		s.tracker.CloseAll(sessions.Shutdown)
+		s.Tracker.CloseAll(sessions.Shutdown)
 		if took := lifetime(s); took > 2*time.Second {
 			t.Errorf("the teardown took %v", took)
 		}

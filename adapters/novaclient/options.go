@@ -34,7 +34,6 @@ type Options struct {
 	Token    pairing.DeviceToken
 	Profile  Profile
 	Language nova.Language // Flutter only; zero is English
-	Media    []string      // the transports on offer; nil is the relay alone
 	Voice    bool          // speech is played; without, every generation is stopped at once
 	Dial     netip.AddrPort
 	Roots    *x509.CertPool // the certificate authorities to trust; nil is what the system trusts
@@ -129,10 +128,7 @@ func (e *RefusedError) Error() string {
 
 // hello is the profile's first message.
 func (o Options) hello() ([]byte, error) {
-	h := nova.Hello{Token: o.Token.Text, Media: o.Media}
-	if h.Media == nil {
-		h.Media = []string{nova.RelayTransport}
-	}
+	h := nova.Hello{Token: o.Token.Text, Media: []string{nova.RelayTransport}}
 	if o.Profile == Flutter {
 		h.Personal, h.Language = true, o.Language
 		if h.Language == "" {

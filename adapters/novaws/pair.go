@@ -54,8 +54,8 @@ func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger)
 	link := &pairLink{socket: socket}
 	link.ctx, link.cancel = context.WithTimeout(context.Background(), pairLimit)
 	defer link.cancel()
-	s.tracker.Add(link)
-	defer s.tracker.Release(link)
+	s.Tracker.Add(link)
+	defer s.Tracker.Release(link)
 	defer func() {
 		if p := recover(); p != nil {
 			log.Error("a pairing request panicked", "panic", recovery.Describe(p), "stack", string(debug.Stack()))

@@ -25,7 +25,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// whether or not that has left a mark.
 	local := s.hosts.Load().Allows(r.Host)
 	switch {
-	case s.server.Full(r):
+	case s.Full(r):
 		respond(w, http.StatusServiceUnavailable, "Plexus has no place for this connection now.")
 	case !local && !s.deps.Auth.AcceptsHost(r.Host):
 		s.deps.Refuse(admission.WrongHost, "")
@@ -61,13 +61,13 @@ func respond(w http.ResponseWriter, status int, line string) {
 }
 
 func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
-	if !s.tracker.Reserve() {
+	if !s.Tracker.Reserve() {
 		respond(w, http.StatusServiceUnavailable, "Plexus has no place for this connection now.")
 		return
 	}
 	socket, err := wsconn.Upgrade(w, r, wsconn.UpgradeOptions{ReadLimit: nova.MaxMessage, Limits: s.config.Limits})
 	if err != nil {
-		s.tracker.Release(nil)
+		s.Tracker.Release(nil)
 		s.config.Log.Debug("an upgrade failed", "error", err)
 		return
 	}
@@ -88,6 +88,6 @@ func (s *Server) run(socket *wsconn.Socket, target, peer string) {
 	default:
 		log.Info("an unknown path was asked for")
 		socket.Close(closeCode(sessions.UnsupportedPath, false), closeLimit)
-		s.tracker.Release(nil)
+		s.Tracker.Release(nil)
 	}
 }

@@ -2,7 +2,6 @@ package novaws
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net"
 	"sync"
@@ -80,12 +79,11 @@ const (
 
 // Server is the client listener: /client/v1, /client/pair and /client/pair-admin.
 type Server struct {
-	deps    Deps
-	config  Config
-	server  *wsconn.Server
-	tracker *wsconn.Tracker                    // the server's
-	lastID  atomic.Uint64                      // of a connection, for the log
-	hosts   atomic.Pointer[httpguard.HostRule] // this machine's own names; nil until it serves
+	*wsconn.Server
+	deps   Deps
+	config Config
+	lastID atomic.Uint64                      // of a connection, for the log
+	hosts  atomic.Pointer[httpguard.HostRule] // this machine's own names; nil until it serves
 
 	mu            sync.Mutex
 	slot          sessions.Slot
@@ -106,28 +104,12 @@ func New(deps Deps, config Config) *Server {
 		config.KeepAlive = wsconn.KeepAliveInterval
 	}
 	s := &Server{deps: deps, config: config, open: make(map[sessions.ConnID]*session)}
-	s.server = wsconn.NewServer(s, config.MaxConnections, config.MaxConnections, config.Log)
-	s.tracker = s.server.Tracker
+	s.Server = wsconn.NewServer(s, config.MaxConnections, config.MaxConnections, config.Log)
 	return s
 }
 
 // Serve accepts connections on ln until Shutdown. It returns nil after one.
 func (s *Server) Serve(ln net.Listener) error {
 	s.hosts.Store(httpguard.LoopbackHosts(ln.Addr()))
-	if err := s.server.Serve(ln); err != nil {
-		return fmt.Errorf("serve clients: %w", err)
-	}
-	return nil
+	return s.Server.Serve(ln)
 }
-
-// Shutdown refuses new upgrades with 503, ends every connection with 1001 and
-// waits for them, or for ctx.
-func (s *Server) Shutdown(ctx context.Context) error {
-	if err := s.server.Shutdown(ctx); err != nil {
-		return fmt.Errorf("shut the client listener down: %w", err)
-	}
-	return nil
-}
-
-// Connections counts the sockets that are open or being opened.
-func (s *Server) Connections() int { return s.tracker.Len() }

@@ -64,8 +64,8 @@ func (s *Server) runClient(socket *wsconn.Socket, peer string, log *slog.Logger)
 		results: make(chan func(*sessions.Nova) sessions.Effects, 1), readEnd: make(chan sessions.CloseReason, 1),
 		out: newSender(ctx, socket, s.config.KeepAlive, log), stopped: make(chan struct{}),
 	}
-	s.tracker.Add(c)
-	defer s.tracker.Release(c)
+	s.Tracker.Add(c)
+	defer s.Tracker.Release(c)
 	s.addPendingHello(c, peer)
 	c.run()
 }

@@ -80,8 +80,11 @@ func (s *Server) Serve(ln net.Listener) error {
 	return err
 }
 
-// Shutdown refuses new upgrades, ends every connection with sessions.Shutdown
-// and waits for them, or for ctx.
+// Connections counts the connections that are open or being opened.
+func (s *Server) Connections() int { return s.Tracker.Len() }
+
+// Shutdown refuses new upgrades with 503, ends every connection with
+// sessions.Shutdown and waits for them, or for ctx.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopping.Store(true)
 	s.Tracker.CloseAll(sessions.Shutdown)
