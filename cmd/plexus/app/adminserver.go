@@ -75,7 +75,7 @@ func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {
 	}
 	p.done.add(p.signIn.close)
 	lookCtx, stopLooking := context.WithCancel(ctx)
-	health := &healthCache{Source: p.source, env: p.env, ctx: lookCtx, changed: make(chan struct{})}
+	health := &healthCache{Source: p.source, env: p.env, ctx: lookCtx}
 	p.done.add(func() error {
 		stopLooking()
 		health.looks.Wait()
@@ -88,7 +88,7 @@ func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {
 			return matrix, err
 		},
 		Words: web.English(), Now: time.Now, Random: rand.Reader, Log: p.log,
-		Changed: []func() <-chan struct{}{p.devices.Changed, p.browsers.Changed, health.Changed, p.personal.Changed},
+		Changed: []func() <-chan struct{}{p.devices.Changed, p.browsers.Changed, health.changed.Wait, p.personal.Changed},
 		Personal: &adminweb.Personal{
 			Conversations: p.personal.Chats, Texts: p.personal.Turns, Topics: p.personal.Topics, Lists: p.personal.Life,
 			RecordingFixedBy: p.opts.Config.Conversations.RecordFrom,

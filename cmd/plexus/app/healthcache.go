@@ -14,6 +14,7 @@ import (
 	"plexus/cmd/plexus/doctor"
 	"plexus/cmd/plexus/status"
 	"plexus/domain/usecases/devices"
+	"plexus/domain/usecases/syncx"
 	"plexus/web"
 )
 
@@ -33,15 +34,8 @@ type healthCache struct {
 	path    adminweb.PhonePath
 	at      time.Time // of the last look; zero: none yet
 	looking bool
-	changed chan struct{} // closed at the next change of seen
+	changed syncx.Notifier // of seen and path
 	looks   sync.WaitGroup
-}
-
-// Changed gives a channel that is closed at the next change of what was seen.
-func (c *healthCache) Changed() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.changed
 }
 
 // look gives what was seen last and looks again, unless that is fresh or a look
@@ -53,7 +47,7 @@ func (c *healthCache) look(ctx context.Context) (status.Probes, adminweb.PhonePa
 		c.looking = true
 		c.looks.Go(c.lookNow)
 	}
-	if first := c.changed; c.at.IsZero() && c.looking {
+	if first := c.changed.Wait(); c.at.IsZero() && c.looking {
 		c.mu.Unlock()
 		select {
 		case <-first:
@@ -73,8 +67,7 @@ func (c *healthCache) lookNow() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seen, c.path, c.at, c.looking = seen, path, time.Now(), false
-	close(c.changed)
-	c.changed = make(chan struct{})
+	c.changed.Notify()
 }
 
 // lookAtPath asks Tailscale, where there is one, for its name and for what it

@@ -380,7 +380,7 @@ func TestPhone_InvitationsAndStatesThatAreRefused(t *testing.T) {
 
 func TestPhoneScreen_CaptionsGrow(t *testing.T) {
 	var out bytes.Buffer
-	s := &screen{w: &out, state: newState()}
+	s := &screen{w: &out, state: &state{}}
 	for _, c := range []nova.Caption{
 		{TurnID: "1", Role: nova.User, Text: "He"}, {TurnID: "1", Role: nova.User, Text: "Hello"},
 		{TurnID: "1", Role: nova.User, Text: "Hello.", Final: true},
@@ -400,7 +400,7 @@ func TestPhoneScreen_CaptionsGrow(t *testing.T) {
 
 func TestPhoneScreen_Projects(t *testing.T) {
 	var out bytes.Buffer
-	s := &screen{w: &out, state: newState()}
+	s := &screen{w: &out, state: &state{}}
 	s.card(novaclient.Card{ID: "p1", Deadline: time.Now().Add(90 * time.Second), Proposal: nova.Proposal{Action: nova.CreateWorkspace, Workspace: "garden"}})
 	s.card(novaclient.Card{ID: "p2"})
 	s.card(novaclient.Card{ID: "p3", Busy: true})

@@ -70,7 +70,7 @@ const maxWaiting = 64
 const answeredWithin = 150 * time.Second
 
 func newSession(w io.Writer, o novaclient.Options, f Options) *session {
-	p := &session{state: newState(), stay: f.PayloadFile == "-", usable: make(chan struct{})}
+	p := &session{state: &state{}, stay: f.PayloadFile == "-", usable: make(chan struct{})}
 	if f.JSON {
 		p.view = &jsonLines{w: w, state: p.state}
 	} else {

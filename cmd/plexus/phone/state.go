@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"plexus/domain/usecases/syncx"
 	"plexus/domain/workbench"
 )
 
@@ -19,10 +20,8 @@ type state struct {
 
 	mu      sync.Mutex
 	last    workbench.MobileSnapshot // zero before the first
-	changed chan struct{}            // closed by the next snapshot
+	changed syncx.Notifier           // of last
 }
-
-func newState() *state { return &state{changed: make(chan struct{})} }
 
 // aliases gives an ID its number, from 1, when it first appears. The number
 // never means anything else while the phone runs.
@@ -65,8 +64,7 @@ func (st *state) put(s workbench.MobileSnapshot) (before workbench.MobileSnapsho
 			st.openTodos.number(t.ID)
 		}
 	}
-	close(st.changed)
-	st.changed = make(chan struct{})
+	st.changed.Notify()
 	return before
 }
 
@@ -94,9 +92,8 @@ func (st *state) await(ctx context.Context, within time.Duration, good func(work
 	defer stop()
 	for {
 		over := waiting.Err() != nil
-		st.mu.Lock()
-		s, changed := st.last, st.changed
-		st.mu.Unlock()
+		changed := st.changed.Wait() // before the look at it, so that no change is missed
+		s := st.snapshot()
 		switch {
 		case isSnapshot(s) && good(s):
 			return s, nil
