@@ -21,7 +21,7 @@ func TestCloseCode_CoversEveryReason(t *testing.T) {
 	for reason := sessions.Finished; reason < sessions.Internal; reason++ {
 		want[reason] = "1011" // never used here: the reasons of the Nova protocol
 	}
-	for _, reason := range sessions.Reasons() {
+	for reason := sessions.ClientGone; reason <= sessions.Internal; reason++ {
 		got := "cut"
 		if code := closeCode(reason); code != (wsconn.CloseCode{}) {
 			got = fmt.Sprint(code.Code)

@@ -2,8 +2,9 @@
 // ends, what is in flight on it, how much it may queue. Pure.
 package sessions
 
-// CloseReason says why a connection ends. It is a closed set: each protocol has
-// one table from reason to wire code, and a test that the table is complete.
+// CloseReason says why a connection ends. It is a closed set, from ClientGone to
+// Internal: each protocol has one table from reason to wire code, and a test that the
+// table is complete.
 type CloseReason uint8
 
 const (
@@ -43,15 +44,6 @@ const (
 	WriteFailed                                // a write that had to succeed failed
 	Internal                                   // our fault
 )
-
-// Reasons lists every CloseReason, for tables and their tests.
-func Reasons() []CloseReason {
-	all := make([]CloseReason, 0, Internal)
-	for r := ClientGone; r <= Internal; r++ {
-		all = append(all, r)
-	}
-	return all
-}
 
 // reasonWords are what the log shows. Owners look them up in docs/phone.md.
 var reasonWords = [...]string{
