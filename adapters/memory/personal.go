@@ -104,28 +104,20 @@ func (p *Personal) View(ctx context.Context, look func(tx ports.PersonalView) er
 
 // SearchMessages implements ports.PersonalArchive.
 func (p *Personal) SearchMessages(ctx context.Context, wanted string, limit int) ([]ports.FoundMessage, error) {
-	words := stems(wanted)
+	words := text.Stems(wanted)
 	if err := ctx.Err(); err != nil || len(words) == 0 || limit < 1 {
 		return nil, err
 	}
 	var found []ports.FoundMessage
 	for _, t := range p.now.Load().threads {
 		for _, m := range t.messages {
-			if there := stems(m.Text); !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(there, w) }) {
+			if there := text.Stems(m.Text); !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(there, w) }) {
 				found = append(found, ports.FoundMessage{Message: *m, Title: t.Title})
 			}
 		}
 	}
 	slices.SortFunc(found, func(a, b ports.FoundMessage) int { return int(b.Seq - a.Seq) })
 	return found[:min(len(found), limit)], nil
-}
-
-func stems(s string) []string {
-	words := text.Words(s)
-	for i, w := range words {
-		words[i] = text.Stem(w)
-	}
-	return words
 }
 
 // PersonalSizes implements ports.PersonalArchive.

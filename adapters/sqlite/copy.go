@@ -60,13 +60,10 @@ func writeCopy(ctx context.Context, db *sql.DB, to string) error {
 	if err != nil {
 		return fmt.Errorf("create copy: %w", err)
 	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("create copy: %w", err)
-	}
 	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", to); err != nil {
-		return sqlitex.Wrap("copy database aside", err)
+		return errors.Join(sqlitex.Wrap("copy database aside", err), f.Close())
 	}
-	if err := syncFile(to); err != nil {
+	if err := errors.Join(f.Sync(), f.Close()); err != nil { // what was written survives a power cut
 		return fmt.Errorf("make copy durable: %w", err)
 	}
 	return nil

@@ -75,10 +75,7 @@ func (d *Devices) Reset(ctx context.Context, master pairing.TokenHash) (dropped 
 		dropped = int(n)
 		return rebind(ctx, tx, master)
 	})
-	if err != nil {
-		return 0, sqlitex.Wrap("reset devices", err)
-	}
-	return dropped, nil
+	return dropped, sqlitex.Wrap("reset devices", err)
 }
 
 func rebind(ctx context.Context, tx *sql.Tx, master pairing.TokenHash) error {
@@ -121,6 +118,14 @@ func oneRow(doing string, done sql.Result, err, none error) error {
 	return sqlitex.Wrap(doing, err)
 }
 
+// noRow gives the error of reading one row, or none when there was no row.
+func noRow(doing string, err, none error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return none
+	}
+	return sqlitex.Wrap(doing, err)
+}
+
 // Devices implements ports.DeviceRegistry.
 func (d *Devices) Devices(ctx context.Context) ([]pairing.Device, error) {
 	stored, err := listDevices(ctx, d.reader)
@@ -150,11 +155,8 @@ func (d *Devices) FindDevice(ctx context.Context, hash pairing.TokenHash) (found
 func (d *Devices) DeviceHash(ctx context.Context, id pairing.DeviceID) (pairing.TokenHash, error) {
 	var hash []byte
 	err := d.reader.QueryRowContext(ctx, "SELECT token_hash FROM devices WHERE id = ?", id[:]).Scan(&hash)
-	if errors.Is(err, sql.ErrNoRows) {
-		return pairing.TokenHash{}, ports.ErrDeviceUnknown
-	}
 	if err != nil {
-		return pairing.TokenHash{}, sqlitex.Wrap("read a device's hash", err)
+		return pairing.TokenHash{}, noRow("read a device's hash", err, ports.ErrDeviceUnknown)
 	}
 	return toHash(hash)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"plexus/adapters/sqlite/sqlitex"
@@ -24,10 +23,7 @@ func (x *Extensions) FindExtension(ctx context.Context, origin string, key admis
 	row := x.reader.QueryRowContext(ctx,
 		"SELECT "+extensionColumns+" FROM extensions WHERE origin = ? AND key_hash = ?", origin, key[:])
 	e, err := scanExtension(row)
-	if errors.Is(err, sql.ErrNoRows) {
-		return admission.Extension{}, ports.ErrExtensionUnknown
-	}
-	return e, sqlitex.Wrap("find extension", err)
+	return e, noRow("find extension", err, ports.ErrExtensionUnknown)
 }
 
 // SaveExtension implements ports.ExtensionRegistry.
@@ -40,10 +36,7 @@ func (x *Extensions) SaveExtension(ctx context.Context, e admission.Extension) (
 		}
 		return err
 	})
-	if err != nil {
-		return admission.Extension{}, sqlitex.Wrap("save extension", err)
-	}
-	return saved, nil
+	return saved, sqlitex.Wrap("save extension", err)
 }
 
 // updateExtension keeps the state of a row when Waiting is to be stored: a
@@ -123,9 +116,8 @@ func scanExtension(row sqlitex.Scanner) (admission.Extension, error) {
 	if err := row.Scan(&e.ID, &e.Origin, &key, &e.State, &first, &last); err != nil {
 		return admission.Extension{}, err
 	}
-	if copy(e.Key[:], key) != len(e.Key) {
-		return admission.Extension{}, fmt.Errorf("%w: key hash of %d bytes", ErrDamaged, len(key))
-	}
 	e.FirstSeen, e.LastSeen = time.UnixMilli(first), time.UnixMilli(last)
-	return e, nil
+	hash, err := toHash(key)
+	e.Key = admission.KeyHash(hash)
+	return e, err
 }

@@ -51,13 +51,3 @@ func checkFile(path string, uid int) (fs.FileInfo, error) {
 	}
 	return info, nil
 }
-
-// syncFile makes what was written to a file survive a power cut.
-func syncFile(path string) (err error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return f.Sync()
-}

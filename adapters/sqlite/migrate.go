@@ -219,7 +219,10 @@ func (m *migrator) version(ctx context.Context, db *sql.DB) (int, error) {
 	case version == 0:
 		return 0, nil
 	}
-	ran, err := readHistory(ctx, db)
+	ran, err := sqlitex.All(ctx, db, "read migrations", func(row sqlitex.Scanner) (s script, err error) {
+		err = row.Scan(&s.version, &s.name, &s.checksum)
+		return s, err
+	}, "SELECT version, name, checksum FROM migrations ORDER BY version")
 	if err != nil {
 		return 0, err
 	}
@@ -230,11 +233,4 @@ func (m *migrator) version(ctx context.Context, db *sql.DB) (int, error) {
 		return 0, fmt.Errorf("%w: its migrations up to version %d are not those of this program", ErrHistory, version)
 	}
 	return version, nil
-}
-
-func readHistory(ctx context.Context, db *sql.DB) ([]script, error) {
-	return sqlitex.All(ctx, db, "read migrations", func(row sqlitex.Scanner) (s script, err error) {
-		err = row.Scan(&s.version, &s.name, &s.checksum)
-		return s, err
-	}, "SELECT version, name, checksum FROM migrations ORDER BY version")
 }

@@ -85,17 +85,6 @@ func open(ctx context.Context, path string, opts Options, m migrator) (*Store, e
 			return nil, err
 		}
 	}
-	s, err := connectStore(path, opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.start(ctx, m); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
-}
-
-func connectStore(path string, opts Options) (*Store, error) {
 	writer, err := connect(path, writerPragmas(), "_txlock=immediate")
 	if err != nil {
 		return nil, err
@@ -108,7 +97,7 @@ func connectStore(path string, opts Options) (*Store, error) {
 	writer.SetMaxOpenConns(1)
 	reader.SetMaxOpenConns(maxReaders)
 	reader.SetMaxIdleConns(maxReaders)
-	return &Store{
+	s := &Store{
 		path:       path,
 		writer:     writer,
 		reader:     reader,
@@ -117,24 +106,25 @@ func connectStore(path string, opts Options) (*Store, error) {
 		devices:    &Devices{writer: writer, reader: reader},
 		settings:   &Settings{writer: writer, reader: reader},
 		sessions:   &PageSessions{writer: writer, reader: reader},
-	}, nil
-}
-
-func (s *Store) start(ctx context.Context, m migrator) error {
-	if err := s.writer.PingContext(ctx); err != nil {
-		return sqlitex.Wrap("open database for writing", err)
 	}
-	if err := m.run(ctx, s.writer); err != nil {
-		return err
+	err = sqlitex.Wrap("open database for writing", writer.PingContext(ctx))
+	if err == nil {
+		err = m.run(ctx, writer)
 	}
-	if err := s.reader.PingContext(ctx); err != nil {
-		return sqlitex.Wrap("open database for reading", err)
+	if err == nil {
+		err = sqlitex.Wrap("open database for reading", reader.PingContext(ctx))
 	}
-	var err error
-	if s.personal, err = personal.New(ctx, s.writer, s.reader); err != nil {
-		return err
+	if err == nil {
+		s.personal, err = personal.New(ctx, writer, reader)
 	}
-	return s.pages.expire(ctx)
+	if err == nil { // pages that grew too old while the program did not run
+		_, err = writer.ExecContext(ctx, "DELETE FROM pages WHERE last_seen < ?", s.pages.oldest(opts.Now()))
+		err = sqlitex.Wrap("drop old pages", err)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
 // Extensions is the registry of extensions.

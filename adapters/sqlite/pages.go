@@ -20,7 +20,7 @@ const (
 )
 
 // Pages is the page index. Texts are stored as they came; the full text table
-// holds their words.
+// holds their words, endings folded, between blanks.
 type Pages struct {
 	writer, reader *sql.DB
 	now            func() time.Time
@@ -32,7 +32,7 @@ var _ ports.PageIndex = (*Pages)(nil)
 // IndexPage implements ports.PageIndex.
 func (p *Pages) IndexPage(ctx context.Context, page pages.Page) error {
 	// Cut into words before the one writer is taken.
-	title, body := indexWords(page.Title), indexWords(page.Text)
+	title, body := strings.Join(text.Stems(page.Title), " "), strings.Join(text.Stems(page.Text), " ")
 	now := p.now()
 	err := sqlitex.InTx(ctx, p.writer, func(tx *sql.Tx) error {
 		var id int64
@@ -80,12 +80,6 @@ func (p *Pages) keepBounds(ctx context.Context, tx *sql.Tx, fresh int64, now tim
 // too old.
 func (p *Pages) oldest(now time.Time) int64 { return now.Add(-p.bounds.Age).UnixMilli() }
 
-// expire drops the pages that grew too old while the program did not run.
-func (p *Pages) expire(ctx context.Context) error {
-	_, err := p.writer.ExecContext(ctx, "DELETE FROM pages WHERE last_seen < ?", p.oldest(p.now()))
-	return sqlitex.Wrap("drop old pages", err)
-}
-
 // A page that several origins brought is one result; its best row stands for it.
 // Only the rows that are given back have their texts read.
 const searchSQL = `
@@ -130,16 +124,6 @@ func (p *Pages) SearchPages(ctx context.Context, q ports.PageQuery) ([]framing.R
 		sql.Named("exclude", q.ExcludeURL),
 		sql.Named("oldest", p.oldest(p.now())),
 		sql.Named("limit", q.Limit))
-}
-
-// indexWords is what the full text table gets of a text: its words, endings
-// folded, between blanks.
-func indexWords(s string) string {
-	words := text.Words(s)
-	for i, w := range words {
-		words[i] = text.Stem(w)
-	}
-	return strings.Join(words, " ")
 }
 
 // Pages implements ports.PageIndex.

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"plexus/adapters/sqlite/sqlitex"
@@ -50,21 +49,15 @@ func (p *PageSessions) FindPageSession(ctx context.Context, cookie, prefix secre
 	row := p.reader.QueryRowContext(ctx, "SELECT "+pageSessionColumns+
 		" FROM page_sessions WHERE cookie_hash = ? AND prefix_hash = ? AND created_at > ?", cookie[:], prefix[:], oldest(now))
 	s, err := scanPageSession(row)
-	if errors.Is(err, sql.ErrNoRows) {
-		return ports.PageSession{}, ports.ErrPageSessionUnknown
-	}
 	if err != nil {
-		return ports.PageSession{}, sqlitex.Wrap("find page session", err)
+		return ports.PageSession{}, noRow("find page session", err, ports.ErrPageSessionUnknown)
 	}
 	if now.Sub(s.LastSeen) < ports.PageSessionStep {
 		return s, nil
 	}
 	row = p.writer.QueryRowContext(ctx, "UPDATE page_sessions SET last_seen = ? WHERE id = ? RETURNING "+pageSessionColumns, now.UnixMilli(), s.ID)
 	s, err = scanPageSession(row)
-	if errors.Is(err, sql.ErrNoRows) {
-		return ports.PageSession{}, ports.ErrPageSessionUnknown // revoked in between
-	}
-	return s, sqlitex.Wrap("note a page session's visit", err)
+	return s, noRow("note a page session's visit", err, ports.ErrPageSessionUnknown) // revoked in between
 }
 
 // PageSessions implements ports.PageSessions.

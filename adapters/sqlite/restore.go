@@ -244,9 +244,23 @@ func setAside(ctx context.Context, path, why string, now time.Time) (kept string
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	foldLog(ctx, path)
-	if kept, err = linkAside(path, fmt.Sprintf("%s.%s-%s", path, why, now.UTC().Format("20060102T150405Z"))); err != nil {
-		return "", err
+	// Closing the last connection brings the log into the database. Where that fails,
+	// the log goes with the old database.
+	if db, err := connect(path, writerPragmas(), "mode=rw"); err == nil {
+		_ = db.PingContext(ctx)
+		_ = db.Close()
+	}
+	// Never an existing name: of several in one second the later ones get a number.
+	const maxNames = 100
+	name := fmt.Sprintf("%s.%s-%s", path, why, now.UTC().Format("20060102T150405Z"))
+	kept = name
+	for n := 2; ; n++ {
+		if err := os.Link(path, kept); err == nil {
+			break
+		} else if !errors.Is(err, fs.ErrExist) || n > maxNames {
+			return "", err
+		}
+		kept = fmt.Sprintf("%s-%d", name, n)
 	}
 	for _, side := range []string{"-wal", "-shm", "-journal"} {
 		if err := os.Rename(path+side, kept+side); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -254,32 +268,6 @@ func setAside(ctx context.Context, path, why string, now time.Time) (kept string
 		}
 	}
 	return kept, syncDir(filepath.Dir(path))
-}
-
-// linkAside gives path a second name, never an existing one: of several in one
-// second the later ones get a number.
-func linkAside(path, name string) (string, error) {
-	taken := name
-	for n := 2; ; n++ {
-		if err := os.Link(path, taken); !errors.Is(err, fs.ErrExist) || n > keptNames {
-			return taken, err
-		}
-		taken = fmt.Sprintf("%s-%d", name, n)
-	}
-}
-
-// keptNames bounds the numbers that are tried.
-const keptNames = 100
-
-// foldLog brings the write-ahead log into the database, as closing the last
-// connection does. Where that fails, the log goes with the old database.
-func foldLog(ctx context.Context, path string) {
-	db, err := connect(path, writerPragmas(), "mode=rw")
-	if err != nil {
-		return
-	}
-	_ = db.PingContext(ctx)
-	_ = db.Close()
 }
 
 func copyFile(from, to string) (err error) {

@@ -16,13 +16,14 @@ var _ ports.Settings = (*Settings)(nil)
 // Settings implements ports.Settings.
 func (s *Settings) Settings(ctx context.Context) (map[string]string, error) {
 	settings := map[string]string{}
-	_, err := sqlitex.All(ctx, s.reader, "read settings", func(row sqlitex.Scanner) (key string, err error) {
-		var value string
-		err = row.Scan(&key, &value)
+	query := func() (*sql.Rows, error) { return s.reader.QueryContext(ctx, "SELECT key, value FROM settings") }
+	err := sqlitex.Each(query, func(row sqlitex.Scanner) (bool, error) {
+		var key, value string
+		err := row.Scan(&key, &value)
 		settings[key] = value
-		return key, err
-	}, "SELECT key, value FROM settings")
-	return settings, err
+		return true, err
+	})
+	return settings, sqlitex.Wrap("read settings", err)
 }
 
 // PutSetting implements ports.Settings.

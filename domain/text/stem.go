@@ -22,6 +22,15 @@ func Stem(word string) string {
 	return word
 }
 
+// Stems gives the stems of the words of s in order.
+func Stems(s string) []string {
+	words := Words(s)
+	for i, w := range words {
+		words[i] = Stem(w)
+	}
+	return words
+}
+
 func stripPlural(w string) string {
 	switch {
 	case strings.HasSuffix(w, "ies") && len(w) > 4:

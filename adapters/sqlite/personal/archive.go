@@ -2,7 +2,6 @@ package personal
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"strings"
 
@@ -20,25 +19,19 @@ const (
 )
 
 // SearchMessages implements ports.PersonalArchive.
-func (s *Store) SearchMessages(ctx context.Context, wanted string, limit int) (found []ports.FoundMessage, err error) {
-	words := words(wanted)
+func (s *Store) SearchMessages(ctx context.Context, wanted string, limit int) ([]ports.FoundMessage, error) {
+	words := text.Stems(wanted)
 	if len(words) == 0 || limit < 1 {
 		return nil, nil
 	}
 	slices.Sort(words)
 	match := `"` + strings.Join(slices.Compact(words), `" "`) + `"` // letters and digits only: no syntax is ever the person's
-	query := func() (*sql.Rows, error) { return s.reader.QueryContext(ctx, searchSQL, match, limit) }
-	err = eachRow(query, func(row scanner) (bool, error) {
-		var f ports.FoundMessage
+	return sqlitex.All(ctx, s.reader, "search messages", func(row sqlitex.Scanner) (f ports.FoundMessage, err error) {
 		var conversation string
-		if err := scanMessage(row, "", &f.Message, &conversation, &f.Title); err != nil {
-			return false, err
-		}
+		err = scanMessage(row, "", &f.Message, &conversation, &f.Title)
 		f.ConversationID = conversation
-		found = append(found, f)
-		return true, nil
-	})
-	return found, sqlitex.Wrap("search messages", err)
+		return f, err
+	}, searchSQL, match, limit)
 }
 
 // PersonalSizes implements ports.PersonalArchive.
@@ -60,15 +53,3 @@ func (s *Store) EraseTraces(ctx context.Context) error {
 	}
 	return sqlitex.Wrap("empty the log", err)
 }
-
-// words gives the words of a text with their endings folded.
-func words(s string) []string {
-	words := text.Words(s)
-	for i, w := range words {
-		words[i] = text.Stem(w)
-	}
-	return words
-}
-
-// joinWords is what the full text table gets of a text.
-func joinWords(s string) string { return strings.Join(words(s), " ") }

@@ -19,7 +19,7 @@ func (t *transaction) TopicBySubject(subjectKey string) (conversations.Conversat
 }
 
 func (t *transaction) conversation(k statement, key string) (c conversations.Conversation, err error) {
-	err = t.row(k, "read conversation", ports.ErrConversationUnknown, func(row scanner) error { return scanConversation(row, &c) }, key)
+	err = t.row(k, "read conversation", ports.ErrConversationUnknown, func(row sqlitex.Scanner) error { return scanConversation(row, &c) }, key)
 	return c, err
 }
 
@@ -37,14 +37,7 @@ func (t *transaction) Conversations(q ports.ConversationQuery) (list []conversat
 	if q.Kind != "" {
 		args = append([]any{string(q.Kind)}, args...)
 	}
-	err = t.rows(k, "list conversations", func(row scanner) (bool, error) {
-		var c conversations.Conversation
-		if err := scanConversation(row, &c); err != nil {
-			return false, err
-		}
-		list = append(list, c)
-		return true, nil
-	}, args...)
+	err = t.rows(k, "list conversations", collect(&list, scanConversation), args...)
 	return list, err
 }
 
@@ -80,7 +73,7 @@ func (t *transaction) DropConversation(id string) error {
 	return err
 }
 
-func scanConversation(row scanner, c *conversations.Conversation) error {
+func scanConversation(row sqlitex.Scanner, c *conversations.Conversation) error {
 	var created, updated, generation int64
 	err := row.Scan(&c.ID, &c.Kind, &c.Title, &c.SubjectKey, &created, &updated, &generation, &c.Unread, &c.ReadThrough)
 	c.CreatedAt, c.UpdatedAt, c.Generation = fromMillis(created), fromMillis(updated), uint64(generation)

@@ -136,19 +136,17 @@ func (s *Store) passTurn(g *group) bool {
 // run runs change in the group and hands the turn on, even if change panics or
 // ends its goroutine.
 func (s *Store) run(g *group, change func(tx ports.PersonalTx) error) error {
-	defer s.handOn(g)
+	defer func() {
+		if g.lost == nil && g.changes < maxGroup && s.passTurn(g) {
+			return
+		}
+		defer s.passTurn(nil)
+		g.end()
+		if s.committed != nil && g.kept > 0 && g.err == nil {
+			s.committed(g.kept)
+		}
+	}()
 	return g.run(change)
-}
-
-func (s *Store) handOn(g *group) {
-	if g.lost == nil && g.changes < maxGroup && s.passTurn(g) {
-		return
-	}
-	defer s.passTurn(nil)
-	g.end()
-	if s.committed != nil && g.kept > 0 && g.err == nil {
-		s.committed(g.kept)
-	}
 }
 
 // run makes change a part of the transaction, or no part of it.
@@ -161,9 +159,18 @@ func (g *group) run(change func(tx ports.PersonalTx) error) (err error) {
 	}
 	ended := false
 	defer func() {
-		if !ended || err != nil {
-			g.rollback(own.failed)
+		if ended && err == nil {
+			return
 		}
+		undo := &transaction{session: &g.session}
+		_, failed := undo.exec(rollbackChange, "roll a change back")
+		if failed == nil {
+			_, failed = undo.exec(endChange, "roll a change back")
+		}
+		if failed != nil && own.failed != nil {
+			failed = own.failed // after which the transaction may be gone already
+		}
+		g.lost = failed
 	}()
 	err = change(own)
 	ended = true
@@ -176,20 +183,6 @@ func (g *group) run(change func(tx ports.PersonalTx) error) (err error) {
 	}
 	g.kept++
 	return nil
-}
-
-// rollback takes back the change that has just run. failure is that of the store, if it
-// had one: then the transaction may be gone already.
-func (g *group) rollback(failure error) {
-	t := &transaction{session: &g.session}
-	_, err := t.exec(rollbackChange, "roll a change back")
-	if err == nil {
-		_, err = t.exec(endChange, "roll a change back")
-	}
-	if err != nil && failure != nil {
-		err = failure
-	}
-	g.lost = err
 }
 
 // end commits what stands and lets everybody know.

@@ -3,8 +3,11 @@ package personal
 import (
 	"database/sql"
 	"math"
+	"strings"
 
+	"plexus/adapters/sqlite/sqlitex"
 	"plexus/domain/conversations"
+	"plexus/domain/text"
 	"plexus/ports"
 )
 
@@ -19,7 +22,7 @@ func (t *transaction) MessageByRequest(conversationID, requestID string) (conver
 }
 
 func (t *transaction) message(k statement, conversationID, key string) (m conversations.Message, err error) {
-	scan := func(row scanner) error { return scanMessage(row, conversationID, &m) }
+	scan := func(row sqlitex.Scanner) error { return scanMessage(row, conversationID, &m) }
 	err = t.row(k, "read message", ports.ErrMessageUnknown, scan, conversationID, key)
 	return m, err
 }
@@ -40,7 +43,7 @@ func (t *transaction) MessagesBefore(conversationID string, before int64, limit 
 	}
 	t.visits++
 	defer func() { t.visits-- }()
-	return t.fail("read messages", eachRow(query, func(row scanner) (bool, error) {
+	return t.fail("read messages", sqlitex.Each(query, func(row sqlitex.Scanner) (bool, error) {
 		var m conversations.Message
 		if err := scanMessage(row, conversationID, &m); err != nil {
 			return false, err
@@ -82,8 +85,8 @@ func (t *transaction) SetMessage(m conversations.Message) error {
 	return t.indexWords(seq, m.Text)
 }
 
-func (t *transaction) indexWords(seq int64, text string) error {
-	_, err := t.exec(setWords, "index message", seq, joinWords(text))
+func (t *transaction) indexWords(seq int64, said string) error {
+	_, err := t.exec(setWords, "index message", seq, strings.Join(text.Stems(said), " "))
 	return err
 }
 
@@ -97,7 +100,7 @@ func (t *transaction) InterruptPending() (int, error) {
 	return t.exec(interruptPending, "interrupt messages")
 }
 
-func scanMessage(row scanner, conversationID string, m *conversations.Message, more ...any) error {
+func scanMessage(row sqlitex.Scanner, conversationID string, m *conversations.Message, more ...any) error {
 	var created, version int64
 	err := row.Scan(append([]any{&m.Seq, &m.ID, &m.Role, &created, &m.TurnID, &m.ReplyTo, &m.RequestID,
 		&m.Status, &m.Delivery, &m.Todo.ID, &version, &m.Text}, more...)...)

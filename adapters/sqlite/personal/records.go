@@ -1,6 +1,7 @@
 package personal
 
 import (
+	"plexus/adapters/sqlite/sqlitex"
 	"plexus/ports"
 )
 
@@ -12,14 +13,8 @@ func (t *transaction) Record(kind, id string) (body []byte, err error) {
 
 // Records implements ports.RecordReader.
 func (t *transaction) Records(kind string, limit int) (list []ports.Record, err error) {
-	err = t.rows(recordsInOrder, "list records", func(row scanner) (bool, error) {
-		var r ports.Record
-		if err := row.Scan(&r.ID, &r.Body); err != nil {
-			return false, err
-		}
-		list = append(list, r)
-		return true, nil
-	}, kind, max(limit, 0))
+	scan := func(row sqlitex.Scanner, r *ports.Record) error { return row.Scan(&r.ID, &r.Body) }
+	err = t.rows(recordsInOrder, "list records", collect(&list, scan), kind, max(limit, 0))
 	return list, err
 }
 

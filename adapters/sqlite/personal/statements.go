@@ -149,7 +149,7 @@ func (t *transaction) fail(doing string, err error) error {
 }
 
 // row reads one row. Where there is none, the error is unknown.
-func (t *transaction) row(k statement, doing string, unknown error, scan func(row scanner) error, args ...any) error {
+func (t *transaction) row(k statement, doing string, unknown error, scan func(row sqlitex.Scanner) error, args ...any) error {
 	if t.failed != nil {
 		return t.failed
 	}
@@ -161,11 +161,11 @@ func (t *transaction) row(k statement, doing string, unknown error, scan func(ro
 }
 
 // rows reads rows until visit gives false.
-func (t *transaction) rows(k statement, doing string, visit func(row scanner) (more bool, err error), args ...any) error {
+func (t *transaction) rows(k statement, doing string, visit func(row sqlitex.Scanner) (more bool, err error), args ...any) error {
 	if t.failed != nil {
 		return t.failed
 	}
-	return t.fail(doing, eachRow(func() (*sql.Rows, error) { return t.use(k).QueryContext(t.ctx, args...) }, visit))
+	return t.fail(doing, sqlitex.Each(func() (*sql.Rows, error) { return t.use(k).QueryContext(t.ctx, args...) }, visit))
 }
 
 // exec says how many rows it changed.
@@ -181,23 +181,18 @@ func (t *transaction) exec(k statement, doing string, args ...any) (changed int,
 	return int(n), t.fail(doing, err)
 }
 
-// scanner is a row.
-type scanner interface{ Scan(dest ...any) error }
-
-func scanInto(dest ...any) func(scanner) error {
-	return func(row scanner) error { return row.Scan(dest...) }
+func scanInto(dest ...any) func(sqlitex.Scanner) error {
+	return func(row sqlitex.Scanner) error { return row.Scan(dest...) }
 }
 
-func eachRow(query func() (*sql.Rows, error), visit func(row scanner) (more bool, err error)) (err error) {
-	rows, err := query()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		if more, err := visit(rows); err != nil || !more {
-			return err
+// collect appends each row, as scan reads it, to list.
+func collect[T any](list *[]T, scan func(row sqlitex.Scanner, one *T) error) func(sqlitex.Scanner) (bool, error) {
+	return func(row sqlitex.Scanner) (bool, error) {
+		var one T
+		if err := scan(row, &one); err != nil {
+			return false, err
 		}
+		*list = append(*list, one)
+		return true, nil
 	}
-	return rows.Err()
 }

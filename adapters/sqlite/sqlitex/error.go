@@ -24,22 +24,19 @@ func Wrap(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if kind := classify(err); kind != nil && !errors.Is(err, kind) {
+	var kind error
+	switch code(err) & 0xff { // the low byte is the primary code
+	case codes.SQLITE_FULL:
+		kind = ErrDiskFull
+	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
+		kind = ErrBusy
+	case codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
+		kind = ErrDamaged
+	}
+	if kind != nil && !errors.Is(err, kind) {
 		return fmt.Errorf("%s: %w: %w", doing, kind, err)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
-}
-
-func classify(err error) error {
-	switch code(err) & 0xff { // the low byte is the primary code
-	case codes.SQLITE_FULL:
-		return ErrDiskFull
-	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
-		return ErrBusy
-	case codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
-		return ErrDamaged
-	}
-	return nil
 }
 
 // NeedsRollback: an unfinished transaction has to be taken back by a connection

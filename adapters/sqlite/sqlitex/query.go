@@ -17,17 +17,28 @@ type Scanner interface{ Scan(dest ...any) error }
 // All runs a query and gives what scan makes of each row. doing is what an error
 // says was being done.
 func All[T any](ctx context.Context, db Queryer, doing string, scan func(Scanner) (T, error), query string, args ...any) (all []T, err error) {
-	rows, err := db.QueryContext(ctx, query, args...)
+	err = Each(func() (*sql.Rows, error) { return db.QueryContext(ctx, query, args...) }, func(row Scanner) (bool, error) {
+		one, err := scan(row)
+		all = append(all, one)
+		return true, err
+	})
 	if err != nil {
 		return nil, Wrap(doing, err)
 	}
+	return all, nil
+}
+
+// Each runs a query and shows its rows until visit gives false.
+func Each(query func() (*sql.Rows, error), visit func(row Scanner) (more bool, err error)) (err error) {
+	rows, err := query()
+	if err != nil {
+		return err
+	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		one, err := scan(rows)
-		if err != nil {
-			return nil, Wrap(doing, err)
+		if more, err := visit(rows); err != nil || !more {
+			return err
 		}
-		all = append(all, one)
 	}
-	return all, Wrap(doing, rows.Err())
+	return rows.Err()
 }
