@@ -17,6 +17,8 @@ import (
 	"plexus/adapters/memory"
 	"plexus/domain/conversations"
 	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/hub"
+	"plexus/domain/usecases/personal/topics"
 	"plexus/domain/workbench"
 	"plexus/ports"
 )
@@ -28,9 +30,12 @@ func (st *stage) startPersonal(log *slog.Logger) {
 	store := memory.NewPersonal()
 	var err error
 	st.personal, err = personal.New(st.t.Context(), personal.Deps{
-		Store: store, Archive: store, Settings: memory.NewSettings(), Model: st.model, Random: rand.Reader, Now: st.clock,
-		Within: context.WithTimeout, After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, Log: log,
-	}, personal.Options{InputInstanceID: "22222222-2222-4222-8222-222222222222", Record: true})
+		Services: hub.Services{
+			Store: store, Random: rand.Reader, Now: st.clock, Within: context.WithTimeout,
+			After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, Log: log,
+		},
+		Archive: store, Settings: memory.NewSettings(), Model: st.model,
+	}, personal.Options{InputInstanceID: "22222222-2222-4222-8222-222222222222", Topics: topics.Options{Record: true}})
 	if err != nil {
 		st.t.Fatal(err)
 	}

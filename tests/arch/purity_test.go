@@ -62,7 +62,7 @@ func core(s source) bool {
 
 // mayStart is where the core starts goroutines: a turn belongs to the host and
 // not to the connection that asked for it, so somebody in the core has to own it.
-const mayStart = "domain/usecases/personal/hub/group.go"
+const mayStart = "domain/usecases/personal/hub/hub.go"
 
 func inCore(check func(source) []string) func(folder) []string { return perFile(core, check) }
 

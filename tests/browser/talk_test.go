@@ -18,6 +18,7 @@ import (
 	"plexus/domain/nova"
 	"plexus/domain/usecases/personal"
 	"plexus/domain/usecases/personal/hub"
+	"plexus/domain/usecases/personal/topics"
 	"plexus/domain/usecases/personal/turns"
 )
 
@@ -27,9 +28,12 @@ func withPersonalHost(t *testing.T, model *memory.ScriptedModel) (*personal.Host
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	store := memory.NewPersonal()
 	h, err := personal.New(t.Context(), personal.Deps{
-		Store: store, Archive: store, Settings: memory.NewSettings(), Model: model, Random: rand.Reader, Now: time.Now,
-		Within: context.WithTimeout, After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, Log: log,
-	}, personal.Options{InputInstanceID: "22222222-2222-4222-8222-222222222222", Record: true})
+		Services: hub.Services{
+			Store: store, Random: rand.Reader, Now: time.Now, Within: context.WithTimeout,
+			After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, Log: log,
+		},
+		Archive: store, Settings: memory.NewSettings(), Model: model,
+	}, personal.Options{InputInstanceID: "22222222-2222-4222-8222-222222222222", Topics: topics.Options{Record: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"plexus/adapters/memory"
 	"plexus/domain/nova"
 	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/hub"
 )
 
 func TestHelloVectors(t *testing.T) {
@@ -96,8 +97,11 @@ func personalHost(t *testing.T) *personal.Host {
 	t.Helper()
 	store := memory.NewPersonal()
 	h, err := personal.New(t.Context(), personal.Deps{
-		Store: store, Archive: store, Settings: memory.NewSettings(), Random: rand.Reader, Now: time.Now, Within: context.WithTimeout,
-		After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, Log: slog.New(slog.DiscardHandler),
+		Services: hub.Services{
+			Store: store, Random: rand.Reader, Now: time.Now, Within: context.WithTimeout,
+			After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, Log: slog.New(slog.DiscardHandler),
+		},
+		Archive: store, Settings: memory.NewSettings(),
 	}, personal.Options{InputInstanceID: "i"})
 	if err != nil {
 		t.Fatal(err)

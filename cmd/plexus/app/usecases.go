@@ -11,6 +11,7 @@ import (
 	"plexus/domain/answers"
 	"plexus/domain/usecases/ask"
 	"plexus/domain/usecases/personal"
+	"plexus/domain/usecases/personal/hub"
 	"plexus/domain/usecases/personal/topics"
 	"plexus/ports"
 )
@@ -39,12 +40,11 @@ func (p *process) newQuestions(keep ports.AnswerRecorder) (*ask.Service, error) 
 func (p *process) newPersonal(ctx context.Context) (*personal.Host, error) {
 	cfg := p.opts.Config
 	deps := personal.Deps{
-		Store: p.store.Personal(), Archive: p.store.Personal(), Settings: p.store.Settings(),
-		Find: p.questions.Find, Transcriber: p.services.Recognizer,
-		Random: rand.Reader, Now: time.Now,
-		Within: context.WithTimeout,
-		After:  func(wait time.Duration, call func()) func() bool { return time.AfterFunc(wait, call).Stop },
-		Log:    p.log,
+		Services: hub.Services{
+			Store: p.store.Personal(), Random: rand.Reader, Now: time.Now, Within: context.WithTimeout,
+			After: func(wait time.Duration, call func()) func() bool { return time.AfterFunc(wait, call).Stop }, Log: p.log,
+		},
+		Archive: p.store.Personal(), Settings: p.store.Settings(), Find: p.questions.Find, Transcriber: p.services.Recognizer,
 	}
 	if p.services.Model != nil {
 		deps.Model = p.questions
@@ -54,8 +54,10 @@ func (p *process) newPersonal(ctx context.Context) (*personal.Host, error) {
 	}
 	return personal.New(ctx, deps, personal.Options{
 		InputInstanceID: newUUID(), Language: answers.Language(cfg.Language), TimeZone: timeZone(), MaxPrompt: cfg.Limits.Prompt,
-		MaxTopics: cfg.Conversations.Topics, TopicAge: time.Duration(cfg.Conversations.TopicDays) * 24 * time.Hour,
-		Record: cfg.Conversations.RecordBrowser, RecordFixed: cfg.Conversations.RecordFrom != "",
+		Topics: topics.Options{
+			MaxTopics: cfg.Conversations.Topics, MaxAge: time.Duration(cfg.Conversations.TopicDays) * 24 * time.Hour,
+			Record: cfg.Conversations.RecordBrowser, RecordFixed: cfg.Conversations.RecordFrom != "",
+		},
 	})
 }
 

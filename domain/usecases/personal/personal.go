@@ -4,15 +4,12 @@
 package personal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"time"
 
 	"plexus/domain/answers"
-	"plexus/domain/conversations"
 	"plexus/domain/framing"
 	"plexus/domain/nova"
 	"plexus/domain/usecases/personal/absent"
@@ -32,7 +29,7 @@ import (
 // Deps are what the personal host calls out to. New refuses a missing one,
 // except where nil is said to mean something.
 type Deps struct {
-	Store    ports.PersonalStore
+	hub.Services
 	Archive  ports.PersonalArchive
 	Settings ports.Settings
 	// Model answers turns; nil: there is none. HasModel says whether one is known
@@ -43,29 +40,16 @@ type Deps struct {
 	Find        func(ctx context.Context, text, excludeURL string, limit int) ([]framing.Result, error)
 	Transcriber ports.Transcriber  // nil: no dictation
 	Voice       ports.VoiceRuntime // nil: the host cannot speak
-	Random      io.Reader
-	Now         func() time.Time
-	// Within and After are the clocks of what may not last: context.WithTimeout and
-	// time.AfterFunc.
-	Within func(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc)
-	After  func(wait time.Duration, call func()) (stop func() bool)
-	Log    *slog.Logger
 }
 
-// Options are the settings of one process life. The zero value of a limit means
-// its default.
+// Options are the settings of one process life. Without MaxPrompt it is
+// answers.DefaultPrompt.
 type Options struct {
 	InputInstanceID string // UUID of this process's text input
 	Language        answers.Language
 	TimeZone        string // IANA name
-	MaxPrompt       int    // bytes; default answers.DefaultPrompt
-	MaxTopics       int
-	MaxBytes        int64 // of the texts of all messages
-	TopicAge        time.Duration
-	// Record says whether browser questions become topics. Fixed: a flag, the
-	// environment or the file says so, and the page cannot change it.
-	Record      bool
-	RecordFixed bool
+	MaxPrompt       int    // bytes
+	Topics          topics.Options
 }
 
 // Host is the personal host: the hub that clients attach to, and those areas that
@@ -108,18 +92,6 @@ func New(ctx context.Context, deps Deps, opts Options) (*Host, error) {
 	if err := errors.Join(missing...); err != nil {
 		return nil, err
 	}
-	if opts.MaxPrompt == 0 {
-		opts.MaxPrompt = answers.DefaultPrompt
-	}
-	if opts.MaxTopics == 0 {
-		opts.MaxTopics = conversations.MaxTopics
-	}
-	if opts.MaxBytes == 0 {
-		opts.MaxBytes = conversations.MaxBytes
-	}
-	if opts.TopicAge == 0 {
-		opts.TopicAge = conversations.TopicAge
-	}
 	host, err := open(ctx, deps, opts)
 	if err != nil {
 		return nil, fmt.Errorf("open the personal host: %w", err)
@@ -130,9 +102,7 @@ func New(ctx context.Context, deps Deps, opts Options) (*Host, error) {
 // open wires hub and areas. An area gets the areas that it uses; none knows those
 // that use it.
 func open(ctx context.Context, deps Deps, opts Options) (_ *Host, err error) {
-	h := hub.New(ctx, hub.Services{
-		Store: deps.Store, Random: deps.Random, Now: deps.Now, Within: deps.Within, After: deps.After, Log: deps.Log,
-	})
+	h := hub.New(ctx, deps.Services)
 	defer func() {
 		if err != nil {
 			h.Stop()
@@ -145,14 +115,13 @@ func open(ctx context.Context, deps Deps, opts Options) (_ *Host, err error) {
 	shown := presentation.New(h)
 	spoken := voice.New(h, deps.Voice, queue.Busy)
 	dictated := dictation.New(h, spoken, shown, deps.Transcriber, hasModel)
-	host.Topics, err = topics.New(ctx, h, deps.Settings, deps.Archive, spoken, queue.Drop, topics.Options{
-		Record: opts.Record, RecordFixed: opts.RecordFixed, MaxTopics: opts.MaxTopics, MaxBytes: opts.MaxBytes, MaxAge: opts.TopicAge,
-	})
+	host.Topics, err = topics.New(ctx, h, deps.Settings, deps.Archive, spoken, queue.Drop, opts.Topics)
 	if err != nil {
 		return nil, err
 	}
 	host.Turns = turns.New(h, queue, spoken, dictated, host.Topics, turns.Options{
-		Model: deps.Model, Answered: hasModel, Find: deps.Find, Language: opts.Language, MaxPrompt: opts.MaxPrompt, InputInstanceID: opts.InputInstanceID,
+		Model: deps.Model, Answered: hasModel, Find: deps.Find, Language: opts.Language,
+		MaxPrompt: cmp.Or(opts.MaxPrompt, answers.DefaultPrompt), InputInstanceID: opts.InputInstanceID,
 	})
 	host.Chats = chats.New(h, deps.Archive, queue, host.Topics, spoken, opts.Language)
 	host.Life = life.New(h)

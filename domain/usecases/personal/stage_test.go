@@ -54,13 +54,14 @@ func staged(t *testing.T, test func(s *stage), adjust ...func(*personal.Deps, *p
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{T: t, store: memory.NewPersonal(), model: &model{}}
 		s.deps = personal.Deps{
-			Store: s.store, Archive: s.store, Settings: memory.NewSettings(), Model: s.model,
-			Random: rand.NewChaCha8([32]byte{1}), Now: time.Now,
-			Within: context.WithTimeout,
-			After:  func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop },
-			Log:    slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Services: hub.Services{
+				Store: s.store, Random: rand.NewChaCha8([32]byte{1}), Now: time.Now, Within: context.WithTimeout,
+				After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop },
+				Log:   slog.New(slog.NewTextHandler(io.Discard, nil)),
+			},
+			Archive: s.store, Settings: memory.NewSettings(), Model: s.model,
 		}
-		s.opts = personal.Options{InputInstanceID: instance, Record: true}
+		s.opts = personal.Options{InputInstanceID: instance, Topics: topics.Options{Record: true}}
 		for _, a := range adjust {
 			a(&s.deps, &s.opts)
 		}

@@ -220,7 +220,7 @@ func TestRecordingIsTheOwnersChoice(t *testing.T) {
 		if _, there := s.topic(pageURL); there {
 			s.Fatal("it was recorded")
 		}
-	}, func(_ *personal.Deps, o *personal.Options) { o.Record, o.RecordFixed = false, true })
+	}, func(_ *personal.Deps, o *personal.Options) { o.Topics.Record, o.Topics.RecordFixed = false, true })
 }
 
 func TestRetentionByCountAndAge(t *testing.T) {
@@ -268,7 +268,7 @@ func TestRetentionByCountAndAge(t *testing.T) {
 		if n := len(s.records("background")); n != 1 {
 			s.Fatalf("%d backgrounds are left", n)
 		}
-	}, wall.wind, func(_ *personal.Deps, o *personal.Options) { o.MaxTopics = 3 })
+	}, wall.wind, func(_ *personal.Deps, o *personal.Options) { o.Topics.MaxTopics = 3 })
 }
 
 // topics counts them.
@@ -294,7 +294,7 @@ func TestATopicThatSpeaksDoesNotExpire(t *testing.T) {
 		if s.conversation(speaks.ID); s.topics() != 2 {
 			s.Fatalf("%d topics", s.topics())
 		}
-	}, new(speaker).plug, func(_ *personal.Deps, o *personal.Options) { o.MaxTopics = 1 })
+	}, new(speaker).plug, func(_ *personal.Deps, o *personal.Options) { o.Topics.MaxTopics = 1 })
 }
 
 func TestAFollowUpKnowsThePageAndThePair(t *testing.T) {
@@ -380,7 +380,7 @@ func TestTheTextsOfAllMessagesAreBounded(t *testing.T) {
 		}
 		phone.done("c", "conversations.clear", `{"id":"chat:main"}`)
 		phone.accept("3", "chat:main", "And now?")
-	}, func(_ *personal.Deps, o *personal.Options) { o.MaxBytes = 1000 })
+	}, func(_ *personal.Deps, o *personal.Options) { o.Topics.MaxBytes = 1000 })
 }
 
 func TestTheBoundOfTextsSparesTheTopicThatSpeaks(t *testing.T) {
@@ -399,9 +399,9 @@ func TestTheBoundOfTextsSparesTheTopicThatSpeaks(t *testing.T) {
 		if s.topics() != 2 {
 			s.Errorf("%d topics are left", s.topics())
 		}
-		s.opts.MaxBytes = 300 // it holds from the start
+		s.opts.Topics.MaxBytes = 300 // it holds from the start
 		if s.restart(); s.topics() != 0 {
 			s.Errorf("%d topics are left after the start", s.topics())
 		}
-	}, new(speaker).plug, func(_ *personal.Deps, o *personal.Options) { o.MaxBytes = 1000 })
+	}, new(speaker).plug, func(_ *personal.Deps, o *personal.Options) { o.Topics.MaxBytes = 1000 })
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"strings"
 
+	"plexus/domain/jsonscan"
 	"plexus/domain/nova"
 	"plexus/domain/nova/jsonform"
 	"plexus/domain/usecases/personal/hub"
@@ -81,29 +82,11 @@ const (
 	noMemory = `{"list":false,"get":false,"correct":false,"forgetEntry":false,"forgetSource":false,"purgeEntry":false}`
 )
 
-// settings are those of nova-personal §3.7. Nothing changes them yet.
-type settings struct {
-	Discovery        bool   `json:"discovery_enabled"`
-	DiscoveryMinutes int    `json:"discovery_interval_minutes"`
-	TimeZone         string `json:"timezone"`
-	QuietStart       string `json:"quiet_start"`
-	QuietEnd         string `json:"quiet_end"`
-	Outlook          bool   `json:"briefing_outlook_enabled"`
-	Review           bool   `json:"briefing_review_enabled"`
-	OutlookTime      string `json:"briefing_outlook_time"`
-	ReviewTime       string `json:"briefing_review_time"`
-	Weekdays         []int  `json:"briefing_weekdays"`
-}
-
 // Discovery is what the host would look for of its own accord. zone is the IANA
-// name of its time zone; "" is UTC.
+// name of its time zone; "" is UTC. Nothing changes the settings yet (§3.7).
 func Discovery(zone string) hub.Area {
 	if zone == "" {
 		zone = "UTC"
-	}
-	fixed := settings{
-		Discovery: true, DiscoveryMinutes: 30, TimeZone: zone, QuietStart: "22:00", QuietEnd: "08:00",
-		OutlookTime: "08:30", ReviewTime: "18:30", Weekdays: []int{1, 2, 3, 4, 5},
 	}
 	return hub.Area{
 		Commands: unsupported("discovery", "configure"),
@@ -113,7 +96,9 @@ func Discovery(zone string) hub.Area {
 				Desktop: hub.Constant(`{"tasks":` + noTasks + `,"memory":` + noMemory + `,"discovery":false,"sources":false}`),
 				Phone:   hub.Constant(`{"tasks":` + noTasks + `,"memory":` + noMemory + `}`),
 			},
-			{Name: "settings", Desktop: func(ports.PersonalView, *hub.Client) (hub.Value, error) { return hub.Value{Fixed: fixed}, nil }},
+			{Name: "settings", Desktop: hub.Constant(`{"discovery_enabled":true,"discovery_interval_minutes":30,"timezone":` + string(jsonscan.AppendString(nil, zone)) +
+				`,"quiet_start":"22:00","quiet_end":"08:00","briefing_outlook_enabled":false,"briefing_review_enabled":false,` +
+				`"briefing_outlook_time":"08:30","briefing_review_time":"18:30","briefing_weekdays":[1,2,3,4,5]}`)},
 		},
 	}
 }
@@ -159,8 +144,8 @@ func Agents() hub.Area {
 			{Method: "conversations.open_work", Phone: true, Do: hub.Refuse[OpenWork](workbench.ConversationNotFound)},
 			{Method: "conversations.confirm", Phone: true, PerClient: true, Do: hub.Refuse[Confirm](workbench.ConfirmationNotOwned)},
 			{Method: "conversations.approve", Phone: true, PerClient: true, Do: hub.Refuse[Approve](workbench.ApprovalNotOwned)},
-			{Method: "conversations.targets", Loose: true, Do: hub.Mutate(func(hub.Request, hub.Nothing) hub.Mutation {
-				return hub.Mutation{Apply: func(ports.PersonalTx) (any, error) { return map[string]any{"targets": []any{}}, nil }}
+			{Method: "conversations.targets", Loose: true, Do: hub.Apply(func(ports.PersonalTx, hub.Request, hub.Nothing) (any, error) {
+				return json.RawMessage(`{"targets":[]}`), nil
 			})},
 			{Method: "conversations.target", Loose: true, Do: hub.Refuse[hub.Nothing](workbench.CodingUnavailable)},
 		},
@@ -228,10 +213,8 @@ func Memory() hub.Area {
 	return hub.Area{
 		Commands: []hub.Command{
 			{Method: "memory.list", Phone: true, Do: hub.Refuse[List](workbench.Unsupported)},
-			{Method: "memory.evidence", Phone: true, Do: hub.Mutate(func(hub.Request, Evidence) hub.Mutation {
-				return hub.Mutation{Apply: func(ports.PersonalTx) (any, error) {
-					return map[string]any{"state": "unavailable", "evidence": nil}, nil
-				}}
+			{Method: "memory.evidence", Phone: true, Do: hub.Apply(func(ports.PersonalTx, hub.Request, Evidence) (any, error) {
+				return json.RawMessage(`{"evidence":null,"state":"unavailable"}`), nil
 			})},
 			{Method: "memory.correct", Phone: true, Do: hub.Refuse[Correct](workbench.Unsupported)},
 			{Method: "memory.forget", Phone: true, Do: hub.Refuse[Forget](workbench.Unsupported)},

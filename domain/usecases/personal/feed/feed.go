@@ -47,9 +47,7 @@ func New(h *hub.Hub, c *chats.Chats, t *turns.Turns, v *voice.Voice, language an
 func (f *Feed) Area() hub.Area {
 	return hub.Area{
 		Commands: []hub.Command{
-			{Method: "feed.action", Phone: true, Do: hub.Mutate(func(_ hub.Request, p Action) hub.Mutation {
-				return hub.Mutation{Apply: func(tx ports.PersonalTx) (any, error) { return f.act(tx, p) }}
-			})},
+			{Method: "feed.action", Phone: true, Do: hub.Apply(f.act)},
 			{Method: "conversations.open_feed", Phone: true, Do: hub.Mutate(f.openTopic)},
 		},
 		Members: []hub.Member{{Name: "feed", Desktop: f.section, Phone: f.section}},
@@ -77,7 +75,7 @@ func (p *Action) Read(f *jsonform.Form) {
 	params.OptionalTime(f, "snooze_until", &p.SnoozeUntil)
 }
 
-func (f *Feed) act(tx ports.PersonalTx, p Action) (any, error) {
+func (f *Feed) act(tx ports.PersonalTx, _ hub.Request, p Action) (any, error) {
 	if err := f.expire(tx); err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (f *Feed) openTopic(r hub.Request, p OpenTopic) hub.Mutation {
 			f.turns.Queue.Drop(opened.id)
 		}
 		if opened.turn != nil {
-			f.turns.Enqueue(opened.turn, r.Client.Terms().Language)
+			f.turns.Enqueue(opened.turn, r.Client.Terms.Language)
 		}
 	}
 	return m

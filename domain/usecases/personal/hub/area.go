@@ -59,7 +59,8 @@ type Command struct {
 	RetriesRefusals bool
 }
 
-// Handler reads a command's parameters and carries it out: Mutate or Query.
+// Handler reads a command's parameters and carries it out: Mutate, Apply, Query or
+// Refuse.
 type Handler struct {
 	query bool
 	read  func(f *jsonform.Form) call
@@ -88,6 +89,13 @@ func Mutate[P any, R parameters[P]](run func(r Request, p P) Mutation) Handler {
 		R(&p).Read(f)
 		return call{params: p, mutate: func(r Request) Mutation { return run(r, p) }}
 	}}
+}
+
+// Apply is Mutate for what is nothing but its Mutation.Apply.
+func Apply[P any, R parameters[P]](run func(tx ports.PersonalTx, r Request, p P) (data any, err error)) Handler {
+	return Mutate[P, R](func(r Request, p P) Mutation {
+		return Mutation{Apply: func(tx ports.PersonalTx) (any, error) { return run(tx, r, p) }}
+	})
 }
 
 // Query is the handler of a command that changes nothing and leaves no receipt.

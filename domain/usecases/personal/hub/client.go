@@ -53,9 +53,9 @@ type Endpoint interface {
 // Client implements Endpoint. Areas use it as the key of what they keep of a
 // client, until Leave.
 type Client struct {
+	Terms Terms // nothing changes them
 	hub   *Hub
 	link  ports.PersonalLink
-	terms Terms
 
 	// Guarded by Hub.mu.
 	left    bool
@@ -68,15 +68,12 @@ var _ Endpoint = (*Client)(nil)
 
 // Attach registers a client, which gets captions, results and changes from now on.
 func (h *Hub) Attach(link ports.PersonalLink, terms Terms) Endpoint {
-	c := &Client{hub: h, link: link, terms: terms}
+	c := &Client{hub: h, link: link, Terms: terms}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.clients[c] = struct{}{}
 	return c
 }
-
-// Terms are those that the client was attached with.
-func (c *Client) Terms() Terms { return c.terms }
 
 // Send gives the client a message.
 func (c *Client) Send(m nova.Message) { c.link.Send(m) }
@@ -138,7 +135,7 @@ func (c *Client) Snapshot(ctx context.Context) (state nova.PersonalState, err er
 		for _, a := range h.areas {
 			for _, m := range a.Members {
 				section := m.Phone
-				if c.terms.Desktop {
+				if c.Terms.Desktop {
 					section = m.Desktop
 				}
 				if section == nil {
@@ -151,7 +148,7 @@ func (c *Client) Snapshot(ctx context.Context) (state nova.PersonalState, err er
 				parts = append(parts, Part{m.Name, value})
 			}
 		}
-		if c.terms.Desktop {
+		if c.Terms.Desktop {
 			state.Frame, err = DesktopFrame(state.Revision, parts)
 			return err
 		}

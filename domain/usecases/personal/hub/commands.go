@@ -72,13 +72,13 @@ func (c *Client) command(ctx context.Context, m nova.PersonalCommand) error {
 	h := c.hub
 	command, known := h.methods[m.Method]
 	switch {
-	case !c.terms.Desktop && !c.terms.Personal:
+	case !c.Terms.Desktop && !c.Terms.Personal:
 		return ErrNotGranted
-	case !known, !c.terms.Desktop && !command.Phone:
+	case !known, !c.Terms.Desktop && !command.Phone:
 		return ErrNotAdmitted
 	}
 	asked, fingerprint, invalid := command.read(m.Params)
-	req := Request{ID: m.RequestID, Key: command.receiptKey(c.terms.Caller(), m.RequestID), Fingerprint: fingerprint, Client: c}
+	req := Request{ID: m.RequestID, Key: command.receiptKey(c.Terms.Caller(), m.RequestID), Fingerprint: fingerprint, Client: c}
 
 	result, revision := Result{Error: workbench.Unavailable}, uint64(0)
 	if err := h.commands.enter(ctx); err != nil {

@@ -16,11 +16,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
 	"plexus/domain/nova"
 	"plexus/domain/usecases/personal/stored"
+	"plexus/domain/usecases/recovery"
 	"plexus/domain/usecases/syncx"
 	"plexus/ports"
 )
@@ -41,9 +43,11 @@ type Services struct {
 type Hub struct {
 	Services
 
-	group    group
 	commands commandQueue
 	changes  syncx.Notifier
+	life     context.Context // ends with Stop
+	end      context.CancelFunc
+	running  sync.WaitGroup // what Start began
 
 	// Open sets these, nothing changes them.
 	areas    []Area
@@ -52,10 +56,11 @@ type Hub struct {
 	members  int // of the snapshot
 
 	mu       sync.Mutex // guards what follows
-	revision uint64     // of the newest commit
-	unstored uint64     // changes of what a snapshot shows and no store keeps
-	selected string     // conversation, as it is stored
-	sequence uint64     // of the last caption
+	stopped  bool
+	revision uint64 // of the newest commit
+	unstored uint64 // changes of what a snapshot shows and no store keeps
+	selected string // conversation, as it is stored
+	sequence uint64 // of the last caption
 	clients  map[*Client]struct{}
 }
 
@@ -63,8 +68,7 @@ type Hub struct {
 func New(ctx context.Context, services Services) *Hub {
 	h := &Hub{Services: services, clients: map[*Client]struct{}{}}
 	h.commands.turns = syncx.NewSemaphore(1)
-	h.group.log = services.Log
-	h.group.ctx, h.group.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	h.life, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	return h
 }
 
@@ -74,9 +78,7 @@ func New(ctx context.Context, services Services) *Hub {
 func (h *Hub) Open(ctx context.Context, areas ...Area) error {
 	h.areas, h.methods, h.controls = areas, map[string]Command{}, map[string]Control{}
 	members := map[string]bool{}
-	state := Area{Commands: []Command{{
-		Method: stateMethod, Phone: true, Loose: true, Do: Mutate(func(Request, Nothing) Mutation { return Mutation{Apply: h.refresh} }),
-	}}}
+	state := Area{Commands: []Command{{Method: stateMethod, Phone: true, Loose: true, Do: Apply(h.refresh)}}}
 	for _, a := range append([]Area{state}, areas...) {
 		for _, c := range a.Commands {
 			if _, twice := h.methods[c.Method]; twice {
@@ -112,7 +114,7 @@ func (h *Hub) Open(ctx context.Context, areas ...Area) error {
 }
 
 // refresh lets every area write what time has changed.
-func (h *Hub) refresh(tx ports.PersonalTx) (any, error) {
+func (h *Hub) refresh(tx ports.PersonalTx, _ Request, _ Nothing) (any, error) {
 	for _, a := range h.areas {
 		if a.Refresh == nil {
 			continue
@@ -133,7 +135,11 @@ func (h *Hub) Stop() {
 			a.Close()
 		}
 	}
-	h.group.stop()
+	h.mu.Lock()
+	h.stopped = true
+	h.mu.Unlock()
+	h.end()
+	h.running.Wait()
 	for _, a := range h.areas {
 		if a.Stop != nil {
 			a.Stop()
@@ -142,11 +148,30 @@ func (h *Hub) Stop() {
 }
 
 // Start runs work beside the caller, with a context that ends with Stop, which waits
-// for it; false: the hub has stopped. A panic of work is logged.
-func (h *Hub) Start(work func(ctx context.Context)) bool { return h.group.start(work) }
+// for it; false: the hub has stopped. A panic of work is logged and costs nobody else
+// anything. No other place of the core starts a goroutine.
+func (h *Hub) Start(work func(ctx context.Context)) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.stopped {
+		return false
+	}
+	h.running.Go(func() {
+		defer func() {
+			if p := recover(); p != nil {
+				h.Log.Error("the personal host panicked", "panic", recovery.Describe(p), "stack", string(debug.Stack()))
+			}
+		}()
+		work(h.life)
+	})
+	return true
+}
+
+// Guard turns a panic of what the host calls into an error.
+func Guard(call func() error) error { return recovery.Call("the personal host", call) }
 
 // Life ends with Stop.
-func (h *Hub) Life() context.Context { return h.group.ctx }
+func (h *Hub) Life() context.Context { return h.life }
 
 // Changed gives a channel that is closed at the next change. Take it before
 // reading the state, so that no change falls in between.
@@ -223,12 +248,6 @@ func (h *Hub) Change(ctx context.Context, m Mutation) error {
 	return err
 }
 
-// Interruptible lets Stop end early, by interrupt, what a command's Prepare waits
-// for, until done.
-func (h *Hub) Interruptible(interrupt func()) (done func()) {
-	return h.commands.interruptible(interrupt)
-}
-
 // RaiseRevision counts a change of what no store keeps. It comes after the change:
 // a snapshot reads the count before what it counts, so that no state is shown under
 // the revision of a newer one. Announce tells of it.
@@ -267,7 +286,7 @@ func (h *Hub) Send(desktop bool, m nova.Message) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for c := range h.clients {
-		if c.terms.Desktop == desktop {
+		if c.Terms.Desktop == desktop {
 			c.link.Send(m)
 		}
 	}
@@ -287,7 +306,7 @@ func (h *Hub) Caption(m nova.Caption) {
 	h.sequence++
 	m.Sequence = h.sequence
 	for c := range h.clients {
-		if c.terms.Desktop || c.terms.Personal || m.ConversationID == h.selected {
+		if c.Terms.Desktop || c.Terms.Personal || m.ConversationID == h.selected {
 			c.link.Send(m)
 		}
 	}

@@ -32,8 +32,11 @@ func host(zone string) *personal.Host {
 	}
 	store := memory.NewPersonal()
 	h, err := personal.New(context.Background(), personal.Deps{
-		Store: store, Archive: store, Settings: memory.NewSettings(), Random: rand.Reader, Now: time.Now, Within: context.WithTimeout,
-		After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, Log: slog.New(slog.DiscardHandler),
+		Services: hub.Services{
+			Store: store, Random: rand.Reader, Now: time.Now, Within: context.WithTimeout,
+			After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, Log: slog.New(slog.DiscardHandler),
+		},
+		Archive: store, Settings: memory.NewSettings(),
 	}, personal.Options{InputInstanceID: "i", TimeZone: zone})
 	if err != nil {
 		panic(err)

@@ -53,9 +53,10 @@ func (q *commandQueue) drop() {
 	q.all.Done()
 }
 
-// interruptible lets close end early what the command that runs waits for, until
-// done.
-func (q *commandQueue) interruptible(interrupt func()) (done func()) {
+// Interruptible lets Stop end early, by interrupt, what a command's Prepare waits
+// for, until done.
+func (h *Hub) Interruptible(interrupt func()) (done func()) {
+	q := &h.commands
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.interrupt = interrupt; q.closed {

@@ -33,8 +33,8 @@ func New(h *hub.Hub) *Life { return &Life{h} }
 func (l *Life) Area() hub.Area {
 	return hub.Area{
 		Commands: []hub.Command{
-			{Method: "life.mutate", Phone: true, Loose: true, Do: hub.Mutate(func(r hub.Request, p Params) hub.Mutation {
-				return hub.Mutation{Apply: func(tx ports.PersonalTx) (any, error) { return l.mutate(tx, r.ID, r.Fingerprint, p.Op) }}
+			{Method: "life.mutate", Phone: true, Loose: true, Do: hub.Apply(func(tx ports.PersonalTx, r hub.Request, p Params) (any, error) {
+				return l.mutate(tx, r.ID, r.Fingerprint, p.Op)
 			})},
 		},
 		Members: []hub.Member{{Name: "life", Desktop: l.section, Phone: l.section}},

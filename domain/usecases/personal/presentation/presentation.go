@@ -41,9 +41,7 @@ func (p *Presentation) Area() hub.Area {
 	return hub.Area{
 		Commands: []hub.Command{
 			{Method: "presentation.set", Phone: true, PerClient: true, RetriesRefusals: true, Do: hub.Mutate(p.set)},
-			{Method: "presentation.seen", Phone: true, Do: hub.Mutate(func(r hub.Request, _ Seen) hub.Mutation {
-				return hub.Mutation{Apply: func(ports.PersonalTx) (any, error) { return p.seen(r.Client) }}
-			})},
+			{Method: "presentation.seen", Phone: true, Do: hub.Apply(p.seen)},
 		},
 		Members: []hub.Member{{Name: "presentation_mode", Desktop: func(_ ports.PersonalView, c *hub.Client) (hub.Value, error) {
 			return Value(p.Mode(c)), nil
@@ -103,7 +101,7 @@ func (p *Presentation) set(r hub.Request, asked Mode) hub.Mutation {
 			if asked.Mode == workbench.ModeWorkbench {
 				return a, nil
 			}
-			released, err := tasks.Release(tx, r.Client.Terms().Caller())
+			released, err := tasks.Release(tx, r.Client.Terms.Caller())
 			for _, t := range released {
 				a.Returned = append(a.Returned, t.ID)
 				a.Revisions[t.ID] = t.ControlRevision
@@ -145,8 +143,8 @@ func (p *Presentation) reserve(ctx context.Context, r hub.Request) error {
 }
 
 // seen says how the client shows the host.
-func (p *Presentation) seen(c *hub.Client) (any, error) {
-	switch m := p.Mode(c); m {
+func (p *Presentation) seen(_ ports.PersonalTx, r hub.Request, _ Seen) (any, error) {
+	switch m := p.Mode(r.Client); m {
 	case "":
 		return nil, workbench.PresentationUnset
 	case workbench.ModeBackground:

@@ -30,9 +30,9 @@ func (t *Tasks) Area() hub.Area {
 		Commands: []hub.Command{
 			{Method: "tasks.list", Phone: true, PerClient: true, Do: hub.Query(list)},
 			{Method: "tasks.get", Phone: true, PerClient: true, Do: hub.Query(get)},
-			{Method: "tasks.delegate", Phone: true, PerClient: true, Do: hub.Mutate(t.delegate)},
+			{Method: "tasks.delegate", Phone: true, PerClient: true, Do: hub.Apply(t.delegate)},
 			{Method: "tasks.control", Phone: true, PerClient: true, Do: hub.Mutate(func(r hub.Request, p Control) hub.Mutation {
-				return change(p.Precondition, func(t Task) (Task, error) { return TakeControl(t, p, r.Client.Terms().Caller()) })
+				return change(p.Precondition, func(t Task) (Task, error) { return TakeControl(t, p, r.Client.Terms.Caller()) })
 			})},
 			{Method: "tasks.cancel", Phone: true, PerClient: true, Do: hub.Mutate(func(_ hub.Request, p Precondition) hub.Mutation {
 				return change(p, func(t Task) (Task, error) { return Cancel(t, p) })
@@ -167,7 +167,7 @@ func get(tx ports.PersonalView, r hub.Request, p Look) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ViewOf(t, p.After, r.Client.Terms().Caller()), nil
+	return ViewOf(t, p.After, r.Client.Terms.Caller()), nil
 }
 
 // find looks a task up; a missing one is workbench.TaskNotFound.
@@ -200,28 +200,26 @@ func refuse(p Precondition, why workbench.Refusal) hub.Mutation {
 
 // delegate keeps a new task. The oldest ones that have ended make room for it; those
 // that wait stay, and then there may be none.
-func (t *Tasks) delegate(_ hub.Request, p Delegation) hub.Mutation {
-	return hub.Mutation{Apply: func(tx ports.PersonalTx) (any, error) {
-		c, err := stored.Conversation(tx, p.ConversationID)
-		if err != nil {
+func (t *Tasks) delegate(tx ports.PersonalTx, _ hub.Request, p Delegation) (any, error) {
+	c, err := stored.Conversation(tx, p.ConversationID)
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := stored.All[Task](tx, taskKind, MaxTasks)
+	if err != nil {
+		return nil, err
+	}
+	if len(tasks) >= MaxTasks {
+		ended := slices.IndexFunc(tasks, Task.Ended)
+		if ended < 0 {
+			return nil, workbench.StoreCapacity
+		}
+		if err := tx.DropRecord(taskKind, tasks[ended].ID); err != nil {
 			return nil, err
 		}
-		tasks, err := stored.All[Task](tx, taskKind, MaxTasks)
-		if err != nil {
-			return nil, err
-		}
-		if len(tasks) >= MaxTasks {
-			ended := slices.IndexFunc(tasks, Task.Ended)
-			if ended < 0 {
-				return nil, workbench.StoreCapacity
-			}
-			if err := tx.DropRecord(taskKind, tasks[ended].ID); err != nil {
-				return nil, err
-			}
-		}
-		made := Delegate(t.hub.NewID("task:"), p, c.Generation)
-		return Row(made), stored.Save(tx, taskKind, made.ID, made, 0)
-	}}
+	}
+	made := Delegate(t.hub.NewID("task:"), p, c.Generation)
+	return Row(made), stored.Save(tx, taskKind, made.ID, made, 0)
 }
 
 // Release gives the tasks that the caller holds back to the host.

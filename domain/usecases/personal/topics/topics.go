@@ -4,6 +4,7 @@
 package topics
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,8 @@ import (
 	"plexus/ports"
 )
 
-// Options are the settings of one process life.
+// Options are the settings of one process life. The zero value of a limit means
+// its default.
 type Options struct {
 	// Record says whether browser questions become topics. Fixed: a flag, the
 	// environment or the file says so, and the page cannot change it.
@@ -52,6 +54,9 @@ type Topics struct {
 // a conversation that is removed.
 func New(ctx context.Context, h *hub.Hub, settings ports.Settings, archive ports.PersonalArchive, v *voice.Voice, dropTurns func(conversationID string), opts Options) (*Topics, error) {
 	t := &Topics{hub: h, settings: settings, archive: archive, voice: v, dropTurns: dropTurns, opts: opts}
+	t.opts.MaxTopics = cmp.Or(opts.MaxTopics, conversations.MaxTopics)
+	t.opts.MaxBytes = cmp.Or(opts.MaxBytes, conversations.MaxBytes)
+	t.opts.MaxAge = cmp.Or(opts.MaxAge, conversations.TopicAge)
 	t.recording.Store(opts.Record)
 	if !opts.RecordFixed {
 		chosen, err := settings.Settings(ctx)

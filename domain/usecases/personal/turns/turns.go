@@ -103,7 +103,7 @@ func (t *Turns) SubmitText(ctx context.Context, conversationID, text string) err
 
 // take is input.text.
 func (t *Turns) take(ctx context.Context, c *hub.Client, m nova.InputText) error {
-	s := Text{ConversationID: m.ConversationID, Text: m.Text, RequestID: m.RequestID, Language: c.Terms().Language}
+	s := Text{ConversationID: m.ConversationID, Text: m.Text, RequestID: m.RequestID, Language: c.Terms.Language}
 	if m.SourceTodo.Set {
 		s.Todo = conversations.TodoRef{ID: m.SourceTodo.Value.ID, Version: m.SourceTodo.Value.Version}
 	}
@@ -121,7 +121,7 @@ func (t *Turns) take(ctx context.Context, c *hub.Client, m nova.InputText) error
 		return nil
 	}
 	t.mu.Lock()
-	verdict := t.ledgers[c.Terms().Desktop].Begin(m.RequestID, TextContent{ConversationID: m.ConversationID, Text: m.Text, Todo: s.Todo})
+	verdict := t.ledgers[c.Terms.Desktop].Begin(m.RequestID, TextContent{ConversationID: m.ConversationID, Text: m.Text, Todo: s.Todo})
 	t.mu.Unlock()
 	switch verdict {
 	case TextNew:
@@ -141,7 +141,7 @@ func (t *Turns) take(ctx context.Context, c *hub.Client, m nova.InputText) error
 // submitCorrelated admits a text beside the connection, which may be gone when the
 // result is there: whoever is connected then gets it.
 func (t *Turns) submitCorrelated(c *hub.Client, s Text) {
-	desktop := c.Terms().Desktop
+	desktop := c.Terms.Desktop
 	settle := func(err error) {
 		t.mu.Lock()
 		asked := t.ledgers[desktop].Settle(s.RequestID, err == nil)
