@@ -102,17 +102,17 @@ func (l Layout) refusalPeer(r Refusal) string { return cmp.Or(r.Peer, l.T.AnyToo
 
 // redeemText says why a phone was refused, and when it may try again where it has to wait.
 func (l Layout) redeemText(r RedeemRefusal) string {
-	said := l.T.Redeems[r.Cause]
+	sentence := l.T.Redeems[r.Cause]
 	if r.Cause != RedeemTooMany {
-		return said
+		return sentence
 	}
 	if r.Wait <= 0 {
-		return said + " " + l.T.RedeemNow
+		return sentence + " " + l.T.RedeemNow
 	}
 	// The moment stays true while the page is not rendered again. Both are rounded up.
 	const almost = time.Second - 1
 	in, until := (r.Wait + almost).Truncate(time.Second), l.Now.Add(r.Wait+almost)
-	return said + " " + fmt.Sprintf(l.T.RedeemWait, l.duration(in), until.Format("15:04:05"))
+	return sentence + " " + fmt.Sprintf(l.T.RedeemWait, l.duration(in), until.Format("15:04:05"))
 }
 
 // machineTime is a moment for the datetime attribute.

@@ -95,7 +95,7 @@ func (c *Client) RemoveExtension(ctx context.Context, id int64) (Extension, erro
 	return call[Extension](ctx, c, http.MethodPost, rowPath(id, "remove"))
 }
 
-// ForgetExtension deletes a row, so that its next knock waits like a first one.
+// ForgetExtension deletes a row, so that its next visit waits like a first one.
 // Unknown is ports.ErrExtensionUnknown.
 func (c *Client) ForgetExtension(ctx context.Context, id int64) error {
 	_, err := call[struct{}](ctx, c, http.MethodPost, rowPath(id, "forget"))

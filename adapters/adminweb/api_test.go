@@ -16,7 +16,7 @@ func TestAPI_GetsThePathBelowItsPrefix(t *testing.T) {
 			t.Errorf("%s: %d %s", method, w.Code, w.Body)
 		}
 	}
-	if cause := st.door.lastCause(); cause != "" {
+	if cause := st.extensions.lastCause(); cause != "" {
 		t.Errorf("noted as %s", cause)
 	}
 }
@@ -34,8 +34,8 @@ func TestAPI_WrongTokenLearnsNothing(t *testing.T) {
 			r := st.command(http.MethodGet, path)
 			r.Header["Authorization"] = values
 			w := st.do(r)
-			if w.Code != http.StatusUnauthorized || w.Body.Len() != 0 || st.door.lastCause() != admission.NoMaster {
-				t.Errorf("%s at %s: %d %q %q", name, path, w.Code, w.Body, st.door.lastCause())
+			if w.Code != http.StatusUnauthorized || w.Body.Len() != 0 || st.extensions.lastCause() != admission.NoMaster {
+				t.Errorf("%s at %s: %d %q %q", name, path, w.Code, w.Body, st.extensions.lastCause())
 			}
 			if w.Header().Get("WWW-Authenticate") != "" || strings.Contains(strings.ToLower(st.log.String()), masterText) {
 				t.Errorf("%s at %s: %v, log %s", name, path, w.Header(), st.log)
@@ -61,8 +61,8 @@ func TestAPI_BrowsersAreRefused(t *testing.T) {
 				r.Header.Del("Authorization")
 			}
 			mark(r, st.enter())
-			if w := st.do(r); w.Code != http.StatusForbidden || st.door.lastCause() != admission.WebOrigin {
-				t.Errorf("%s, token %v: %d %q", name, token, w.Code, st.door.lastCause())
+			if w := st.do(r); w.Code != http.StatusForbidden || st.extensions.lastCause() != admission.WebOrigin {
+				t.Errorf("%s, token %v: %d %q", name, token, w.Code, st.extensions.lastCause())
 			}
 		}
 	}

@@ -168,8 +168,8 @@ func TestAttackMatrix(t *testing.T) {
 				if cause != "" {
 					want = http.StatusForbidden
 				}
-				if status != want || st.door.lastCause() != cause {
-					t.Errorf("%s: %d %q, want %d %q", a.name, status, st.door.lastCause(), want, cause)
+				if status != want || st.extensions.lastCause() != cause {
+					t.Errorf("%s: %d %q, want %d %q", a.name, status, st.extensions.lastCause(), want, cause)
 				}
 				if cause != "" && body != "forbidden\n" {
 					t.Errorf("%s: the refusal says %q", a.name, body)
@@ -263,11 +263,11 @@ func TestGetOfAnActionDoesNothing(t *testing.T) {
 		r := st.request(rt, b)
 		r.Method = http.MethodGet
 		st.status(r)
-		rows, err := st.door.Extensions(t.Context())
+		rows, err := st.extensions.Extensions(t.Context())
 		if err != nil || rows[0].State != admission.Allowed || rows[1].State != admission.Waiting {
 			t.Errorf("%s: %v, %v", rt.name, rows, err)
 		}
-		if _, open := st.clients.OpenInvitation(); open || st.clients.NoPhone() || st.machine.used != "" {
+		if _, open := st.clients.OpenInvitation(); open || st.clients.NoPhone() || st.statusSource.used != "" {
 			t.Errorf("%s changed something", rt.name)
 		}
 		if status, _ := b.status(""); status != http.StatusOK {
@@ -276,7 +276,7 @@ func TestGetOfAnActionDoesNothing(t *testing.T) {
 	}
 }
 
-// Every defence is needed: with it the attack fails, and with it left out, all
+// Every defense is needed: with it the attack fails, and with it left out, all
 // others in place, the attack succeeds.
 func TestEachDefenceIsNeeded(t *testing.T) {
 	for _, c := range []struct {
@@ -354,9 +354,9 @@ func TestEachDefenceIsNeeded(t *testing.T) {
 
 func readsPage(w *streamRecorder) bool { return w.Code == http.StatusOK && w.Body.Len() > 100 }
 
-// Without the guard a fault in one page would be a broken connection, and the
+// Without the middleware a fault in one page would be a broken connection, and the
 // trace of it nowhere.
-func TestThePanicGuardIsNeeded(t *testing.T) {
+func TestThePanicMiddlewareIsNeeded(t *testing.T) {
 	st := newStage(t)
 	faulty := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("of a page") })
 	run := func(h http.Handler) (w *httptest.ResponseRecorder, broken any) {
@@ -367,10 +367,10 @@ func TestThePanicGuardIsNeeded(t *testing.T) {
 	}
 	if w, broken := run(st.site.protect(faulty)); broken != nil || w.Code != http.StatusInternalServerError ||
 		!strings.Contains(st.log.String(), "panicked") || strings.Contains(st.log.String(), "of a page") {
-		t.Errorf("with the guard: %v, %v", w, broken)
+		t.Errorf("with the middleware: %v, %v", w, broken)
 	}
 	if _, broken := run(st.site.protect(faulty, "panic")); broken != "of a page" {
-		t.Errorf("without the guard: %v", broken)
+		t.Errorf("without the middleware: %v", broken)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Desktop serves the page as a client of the personal host: *desktop.Server.
 type Desktop interface {
-	// Serve answers one request that has passed the defences. signedOut waits until
+	// Serve answers one request that has passed the defenses. signedOut waits until
 	// the session that it belongs to has ended; it returns false when ctx ends first.
 	Serve(w http.ResponseWriter, r *http.Request, signedOut func(ctx context.Context) bool)
 	// Shutdown refuses new sockets, ends the others with 1001 and waits for them, or

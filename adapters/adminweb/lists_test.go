@@ -99,7 +99,7 @@ func (o *owner) post(t *testing.T, place string, form url.Values) (int, string) 
 	return o.do(t, r)
 }
 
-// do serves a request without the defences.
+// do serves a request without the defenses.
 func (o *owner) do(t *testing.T, r *http.Request) (int, string) {
 	t.Helper()
 	routes, err := o.server().routes()

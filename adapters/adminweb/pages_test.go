@@ -48,7 +48,7 @@ func TestPairingAsksForAnAddressFirst(t *testing.T) {
 
 func TestPairingWithTheOfferedName(t *testing.T) {
 	st := newStage(t)
-	st.machine.path = PhonePath{Offered: "wss://box.tail1234.ts.net", Command: "tailscale serve --bg 18787", Warning: "Nothing is served there yet."}
+	st.statusSource.path = PhonePath{Offered: "wss://box.tail1234.ts.net", Command: "tailscale serve --bg 18787", Warning: "Nothing is served there yet."}
 	b := st.enter()
 	wantText(t, b.get("pair"), "Use wss://box.tail1234.ts.net", "tailscale serve --bg 18787")
 	at, page := b.must("pair", url.Values{"address": {"wss://box.tail1234.ts.net:8443"}})
@@ -141,7 +141,7 @@ func TestAnAppThatRefusesTheCode(t *testing.T) {
 
 func TestAFixedAddress(t *testing.T) {
 	st := newStage(t, func(o *devices.Options) { o.PublicURL = "wss://fixed.example" })
-	st.machine.path.FixedBy = "--public-url"
+	st.statusSource.path.FixedBy = "--public-url"
 	b := st.enter()
 	page := b.get("pair")
 	wantText(t, page, "fixed.example", "Set by --public-url", "Show the code")
@@ -278,12 +278,12 @@ func TestRefusedAttemptsHaveAReason(t *testing.T) {
 
 func TestUsingAFoundModel(t *testing.T) {
 	st := newStage(t)
-	st.machine.overview.Found = []web.FoundModel{{Name: "llama3.2", BaseURL: "http://127.0.0.1:11434/v1", Server: "Ollama"}}
+	st.statusSource.overview.Found = []web.FoundModel{{Name: "llama3.2", BaseURL: "http://127.0.0.1:11434/v1", Server: "Ollama"}}
 	b := st.enter()
 	wantText(t, b.get(""), "llama3.2 runs on this machine (Ollama)")
 	b.must("model/use", url.Values{"name": {"llama3.2"}, "base_url": {"http://127.0.0.1:11434/v1"}})
-	if st.machine.used != "llama3.2 at http://127.0.0.1:11434/v1" {
-		t.Errorf("used %q", st.machine.used)
+	if st.statusSource.used != "llama3.2 at http://127.0.0.1:11434/v1" {
+		t.Errorf("used %q", st.statusSource.used)
 	}
 }
 
@@ -291,14 +291,14 @@ func TestUsingAFoundModel(t *testing.T) {
 func TestAFaultIsToldInWords(t *testing.T) {
 	st := newStage(t)
 	b := st.enter()
-	st.machine.fault = errors.New("disk on fire")
+	st.statusSource.fault = errors.New("disk on fire")
 	code, page := b.status("")
 	if code != http.StatusInternalServerError || !strings.Contains(st.log.String(), "disk on fire") {
 		t.Errorf("%d, log %s", code, st.log.String())
 	}
 	wantText(t, page, "Something went wrong")
 	wantNoText(t, page, "disk on fire")
-	st.door.fault = errors.New("door on fire")
+	st.extensions.fault = errors.New("door on fire")
 	if code, page := b.status("devices"); code != http.StatusInternalServerError || strings.Contains(page, "on fire") {
 		t.Errorf("%d %s", code, visible(page))
 	}

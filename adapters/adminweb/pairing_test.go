@@ -105,7 +105,7 @@ func TestAPhoneThatCouldNotBeStored(t *testing.T) {
 	at, _ := b.showCode()
 	st.site.Phones = faultyPhones{st.clients, devices.RedeemRefusal{At: st.clock(), Err: fmt.Errorf("add a device: %w", errors.New("disk on fire"))}}
 	var err error
-	if st.handler, err = st.site.routes(st.site.defences()...); err != nil {
+	if st.handler, err = st.site.routes(st.site.defenses()...); err != nil {
 		t.Fatal(err)
 	}
 	page := b.get(at)

@@ -13,7 +13,7 @@ import (
 )
 
 // TestAnotherAccountIsTurnedAway: one that holds the cookie and knows the path,
-// because it had the port while the host was stopped. With the defence left out
+// because it had the port while the host was stopped. With the defense left out
 // it reads the devices.
 func TestAnotherAccountIsTurnedAway(t *testing.T) {
 	for _, c := range []struct {
@@ -26,7 +26,7 @@ func TestAnotherAccountIsTurnedAway(t *testing.T) {
 		{"ours", true, nil, nil, http.StatusOK},
 		{"another account's", false, nil, nil, http.StatusForbidden},
 		{"unknown", true, errors.New("no such connection"), nil, http.StatusForbidden},
-		{"another account's, defence left out", false, nil, []string{"peer"}, http.StatusOK},
+		{"another account's, defense left out", false, nil, []string{"peer"}, http.StatusOK},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			st := newStage(t)
@@ -61,7 +61,7 @@ func TestAnotherAccountIsTurnedAway(t *testing.T) {
 			if n := asked.Load(); c.without == nil && n != 1 {
 				t.Errorf("the system was asked %d times about one connection", n)
 			}
-			if list := st.door.Refusals(); c.status == http.StatusForbidden && (len(list) == 0 || list[0].Cause != admission.ForeignUser) {
+			if list := st.extensions.Refusals(); c.status == http.StatusForbidden && (len(list) == 0 || list[0].Cause != admission.ForeignUser) {
 				t.Errorf("refused for %v", list)
 			}
 		})

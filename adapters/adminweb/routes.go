@@ -12,10 +12,10 @@ import (
 	"plexus/web"
 )
 
-// routes serves every path behind defences. Anything that changes something is a
+// routes serves every path behind defenses. Anything that changes something is a
 // POST. Alternatives in a path stand in parentheses, since chi anchors the expression
 // as a whole.
-func (s *Server) routes(defences ...func(http.Handler) http.Handler) (http.Handler, error) {
+func (s *Server) routes(defenses ...func(http.Handler) http.Handler) (http.Handler, error) {
 	static, err := web.Static()
 	if err != nil {
 		return nil, err
@@ -28,8 +28,8 @@ func (s *Server) routes(defences ...func(http.Handler) http.Handler) (http.Handl
 	extensions := extensionPages{s.Extensions}
 
 	r := chi.NewRouter()
-	r.Use(s.limitRequests) // no defence against pages, so it stands before them all
-	r.Use(defences...)
+	r.Use(s.limitRequests) // no defense against pages, so it stands before them all
+	r.Use(defenses...)
 	r.Use(func(next http.Handler) http.Handler { return http.MaxBytesHandler(next, MaxFormBytes) })
 	r.Use(s.cleanPath, routeByPath)
 	r.MethodNotAllowed(methodNotAllowed(r))
@@ -130,7 +130,7 @@ func (s *Server) limitRequests(next http.Handler) http.Handler {
 
 // cleanPath leads from a path with //, /./ or /../ to the one that it means, and
 // from a folder's name without its last slash to the one with it. Serving them where
-// they are would let a path mean something else than what the defences judged.
+// they are would let a path mean something else than what the defenses judged.
 func (s *Server) cleanPath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.RequestURI == "*" { // OPTIONS *, which is about no path
@@ -154,7 +154,7 @@ func (s *Server) cleanPath(next http.Handler) http.Handler {
 	})
 }
 
-// routeByPath makes chi match the decoded path, which is what the defences judged,
+// routeByPath makes chi match the decoded path, which is what the defenses judged,
 // and HEAD like GET. Any method that no route has gets one answer; chi itself would
 // refuse those that it does not know before it looks at the path.
 func routeByPath(next http.Handler) http.Handler {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A path is routed as the defences judged it, whatever its spelling, and what has no
+// A path is routed as the defenses judged it, whatever its spelling, and what has no
 // route tells which methods the path has.
 func TestRoutesAndOddSpellings(t *testing.T) {
 	st := newStage(t)

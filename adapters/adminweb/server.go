@@ -1,7 +1,7 @@
 // Package adminweb serves the owner's page on a loopback listener.
 //
 // routes.go is the table of what it answers. Before that a request passes the
-// defences of defences.go in their order, and the first that objects ends it.
+// defenses of defenses.go in their order, and the first that objects ends it.
 // Every change is a POST that is answered by a redirect; a page is rendered into
 // memory before a byte is sent. There is one file per resource: it declares what it
 // needs of the host, and turns that into the views of package web.
@@ -102,7 +102,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{Config: cfg, slots: make(chan struct{}, MaxRequests), streams: make(chan struct{}, MaxStreams), stop: make(chan struct{})}
-	routes, err := s.routes(s.defences()...)
+	routes, err := s.routes(s.defenses()...)
 	if err != nil {
 		return nil, fmt.Errorf("owner's page: %w", err)
 	}

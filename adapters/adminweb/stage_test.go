@@ -39,18 +39,18 @@ const address = "127.0.0.1:9010"
 
 // stage is a site before a real phone side, with stores in memory.
 type stage struct {
-	t        *testing.T
-	site     *Server
-	handler  http.Handler
-	clients  *devices.Service
-	devices  *memory.Devices
-	sessions *memory.PageSessions
-	door     *fakeExtensions
-	machine  *fakeStatus
-	personal *personal.Host
-	model    *memory.ScriptedModel
-	desktop  *fakeDesktop
-	log      *logged
+	t            *testing.T
+	site         *Server
+	handler      http.Handler
+	clients      *devices.Service
+	devices      *memory.Devices
+	sessions     *memory.PageSessions
+	extensions   *fakeExtensions
+	statusSource *fakeStatus
+	personal     *personal.Host
+	model        *memory.ScriptedModel
+	desktop      *fakeDesktop
+	log          *logged
 
 	mu  sync.Mutex
 	now time.Time
@@ -59,7 +59,7 @@ type stage struct {
 func newStage(t *testing.T, change ...func(*devices.Options)) *stage {
 	t.Helper()
 	st := &stage{
-		t: t, devices: memory.NewDevices(), sessions: memory.NewPageSessions(), door: newFakeExtensions(), machine: &fakeStatus{},
+		t: t, devices: memory.NewDevices(), sessions: memory.NewPageSessions(), extensions: newFakeExtensions(), statusSource: &fakeStatus{},
 		log: &logged{}, now: time.Date(2026, time.November, 30, 9, 30, 0, 0, time.UTC),
 	}
 	logger := slog.New(slog.NewTextHandler(st.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -77,7 +77,7 @@ func newStage(t *testing.T, change ...func(*devices.Options)) *stage {
 	}
 	st.startPersonal(logger)
 	st.site, err = New(Config{
-		Phones: st.clients, Extensions: st.door, Status: st.machine, Sessions: st.sessions, SignIn: signin.NewIssuer(st.clock, rand.Reader),
+		Phones: st.clients, Extensions: st.extensions, Status: st.statusSource, Sessions: st.sessions, SignIn: signin.NewIssuer(st.clock, rand.Reader),
 		QR: fakeQR, Words: web.English(), Now: st.clock, Random: rand.Reader, Log: logger,
 		Changed: []func() <-chan struct{}{st.clients.Changed, st.personal.Changed},
 		API:     http.HandlerFunc(answerCommand), Master: secret.New(masterText).Hash(),
@@ -122,15 +122,15 @@ func (st *stage) command(method, path string) *http.Request {
 	return r
 }
 
-// protect puts the defences before inner, but those that a test leaves out.
+// protect puts the defenses before inner, but those that a test leaves out.
 func (s *Server) protect(inner http.Handler, without ...string) http.Handler {
-	defences := s.defences()
+	defenses := s.defenses()
 	for i, name := range slices.Backward([]string{"panic", "host", "proxy", "peer", "origin", "cross-origin", "headers", "token", "session"}) {
 		if slices.Contains(without, name) {
-			defences = slices.Delete(defences, i, i+1)
+			defenses = slices.Delete(defenses, i, i+1)
 		}
 	}
-	return defences.Handler(inner)
+	return defenses.Handler(inner)
 }
 
 // fakeQR draws a code that a test can read: one dark module.

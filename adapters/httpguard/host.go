@@ -1,6 +1,6 @@
 // Package httpguard holds the checks that the HTTP listeners of this host share:
 // which Host a request names, which Origin sent it, and whether a proxy passed it
-// on. They are the defence against DNS rebinding and against pages of other sites.
+// on. They are the defense against DNS rebinding and against pages of other sites.
 // A check only answers; what a listener does about a no, and what the refusal
 // says, is the listener's own.
 package httpguard

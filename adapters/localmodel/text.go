@@ -53,13 +53,13 @@ func appendUnquoted(dst, literal []byte) []byte {
 // joiner makes valid UTF-8 of text that arrives in pieces cut anywhere: in a
 // character or between the two halves of a surrogate pair.
 type joiner struct {
-	held []byte // the beginning of a character, at most five bytes
+	incomplete []byte // the beginning of a character, at most five bytes
 }
 
 // push takes a piece and gives what is complete. What can never become a
 // character is U+FFFD; a begun character at the very end is never shown.
 func (j *joiner) push(piece []byte) string {
-	in := append(j.held, piece...)
+	in := append(j.incomplete, piece...)
 	out := make([]byte, 0, len(in))
 	for len(in) > 0 {
 		if in[0] < utf8.RuneSelf {
@@ -74,7 +74,7 @@ func (j *joiner) push(piece []byte) string {
 		out = utf8.AppendRune(out, r)
 		in = in[size:]
 	}
-	j.held = append([]byte(nil), in...)
+	j.incomplete = append([]byte(nil), in...)
 	return string(out)
 }
 

@@ -47,8 +47,8 @@ func TestJoiner(t *testing.T) {
 			got := ""
 			for _, p := range tt.pieces {
 				got += j.push([]byte(p))
-				if len(j.held) > 5 {
-					t.Fatalf("%d bytes held", len(j.held))
+				if len(j.incomplete) > 5 {
+					t.Fatalf("%d bytes held", len(j.incomplete))
 				}
 			}
 			if got != tt.want {

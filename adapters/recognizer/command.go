@@ -35,7 +35,7 @@ var (
 //
 // The file lies in a folder of its own, which is the program's working folder,
 // and goes with it when the program ends; what a killed process of ours leaves is
-// for the owner of the place to remove. On Unix all that the program started
+// for the owner of that folder to remove. On Unix all that the program started
 // is killed then too, but for what has left its process group.
 type Command struct {
 	argv  []string
@@ -47,10 +47,10 @@ type Command struct {
 var _ ports.Transcriber = (*Command)(nil)
 
 // NewCommand takes a program, as a full path or as a name to be found in PATH,
-// and its first arguments. place is a full path of a folder for speech alone,
+// and its first arguments. dir is a full path of a folder for speech alone,
 // which need not be there yet. It starts nothing, and does not look whether the
 // program is there: it may be installed later.
-func NewCommand(argv []string, place string) (*Command, error) {
+func NewCommand(argv []string, dir string) (*Command, error) {
 	if len(argv) == 0 {
 		return nil, errors.New("recognizer: command is missing")
 	}
@@ -60,7 +60,7 @@ func NewCommand(argv []string, place string) (*Command, error) {
 	if slices.ContainsFunc(argv, func(arg string) bool { return strings.ContainsRune(arg, 0) }) {
 		return nil, errors.New("recognizer: command holds a NUL character")
 	}
-	return &Command{argv: slices.Clone(argv), env: keptEnvironment(os.Environ()), dir: place, limit: DefaultTimeout}, nil
+	return &Command{argv: slices.Clone(argv), env: keptEnvironment(os.Environ()), dir: dir, limit: DefaultTimeout}, nil
 }
 
 // keptEnvironment is what a program needs to find its files and to print UTF-8.

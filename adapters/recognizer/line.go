@@ -21,9 +21,9 @@ func oneLine(raw string) string {
 	lineBreak := func(r rune) bool { return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' }
 	for line := range strings.FieldsFuncSeq(strings.ToValidUTF8(raw, "\uFFFD"), lineBreak) {
 		// "[00:00.000 --> 00:02.500]" goes from its front.
-		stamp, rest, closed := strings.Cut(strings.TrimSpace(line), "]")
-		stamp, opened := strings.CutPrefix(stamp, "[")
-		from, to, arrow := strings.Cut(stamp, "-->")
+		timestamp, rest, closed := strings.Cut(strings.TrimSpace(line), "]")
+		timestamp, opened := strings.CutPrefix(timestamp, "[")
+		from, to, arrow := strings.Cut(timestamp, "-->")
 		if closed && opened && arrow && isTime(from) && isTime(to) {
 			line = rest
 		}

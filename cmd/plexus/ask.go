@@ -102,10 +102,10 @@ type askedResult struct {
 // printer shows an answer as it comes and remembers it. Nothing from outside
 // reaches the terminal without being made harmless.
 type printer struct {
-	w      io.Writer
-	answer askedAnswer
-	said   strings.Builder
-	midway bool // the last line has no end yet
+	w          io.Writer
+	answer     askedAnswer
+	answerText strings.Builder
+	midway     bool // the last line has no end yet
 }
 
 func newPrinter(w io.Writer) *printer {
@@ -129,10 +129,10 @@ func (o *printer) results(r framing.SearchResult) {
 func (o *printer) token(piece string, final bool) {
 	if kind, isNotice := answers.IsNotice(piece); final && isNotice {
 		o.answer.Notice = strings.TrimSpace(piece)
-		o.answer.Complete = kind != answers.Interrupted && o.said.Len() > 0
+		o.answer.Complete = kind != answers.Interrupted && o.answerText.Len() > 0
 	} else {
 		o.answer.Complete = final
-		o.said.WriteString(piece)
+		o.answerText.WriteString(piece)
 	}
 	if piece != "" {
 		o.printf("%s", text.PrintableLines(piece))
@@ -142,7 +142,7 @@ func (o *printer) token(piece string, final bool) {
 
 // end closes the last line.
 func (o *printer) end() {
-	o.answer.Answer = o.said.String()
+	o.answer.Answer = o.answerText.String()
 	if o.midway {
 		o.printf("\n")
 		o.midway = false

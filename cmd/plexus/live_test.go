@@ -98,7 +98,7 @@ func (l *live) do(t *testing.T, code int, args ...string) outcome {
 	return got
 }
 
-func (l *live) knock(t *testing.T, origin, key string) error {
+func (l *live) tryKey(t *testing.T, origin, key string) error {
 	t.Helper()
 	client, err := nerveclient.DialWebSocket(t.Context(), "ws://"+l.run.Nerve, nerveclient.Options{Token: admission.NewSecret(key), Origin: origin})
 	if err == nil {
@@ -123,8 +123,8 @@ func TestLive_ExtensionIsLetInAndRemovedWithoutRestart(t *testing.T) {
 	if got := l.do(t, 0, "extensions", "list"); !strings.Contains(got.stdout, "No extension has knocked") {
 		t.Errorf("got %s", got.stdout)
 	}
-	if err := l.knock(t, origin, key); err == nil {
-		t.Fatal("the first knock was let in")
+	if err := l.tryKey(t, origin, key); err == nil {
+		t.Fatal("the first connection was let in")
 	}
 	digits := admission.HashKey(key).Digits()
 	for _, args := range []string{"extensions list", "status"} {
@@ -137,15 +137,15 @@ func TestLive_ExtensionIsLetInAndRemovedWithoutRestart(t *testing.T) {
 		t.Fatalf("rows %+v", rows)
 	}
 	l.do(t, 0, "extensions", "allow", digits)
-	if err := l.knock(t, origin, key); err != nil {
+	if err := l.tryKey(t, origin, key); err != nil {
 		t.Errorf("allowed and refused: %v", err)
 	}
 	l.do(t, 0, "extensions", "remove", origin)
-	if err := l.knock(t, origin, key); err == nil {
+	if err := l.tryKey(t, origin, key); err == nil {
 		t.Error("removed and let in")
 	}
 	l.do(t, 0, "extensions", "allow", digits) // which its panel still shows
-	if err := l.knock(t, origin, key); err != nil {
+	if err := l.tryKey(t, origin, key); err != nil {
 		t.Errorf("allowed again and refused: %v", err)
 	}
 	if got := l.do(t, 1, "extensions", "remove", digits); !strings.Contains(got.stderr, "waits or was removed") {
@@ -165,7 +165,7 @@ func TestLive_OneOriginWithSeveralKeysNeedsANumber(t *testing.T) {
 	const origin = "moz-extension://abc"
 	l := startHost(t)
 	for _, digit := range []string{"1", "2"} {
-		if err := l.knock(t, origin, strings.Repeat(digit, 64)); err == nil {
+		if err := l.tryKey(t, origin, strings.Repeat(digit, 64)); err == nil {
 			t.Fatal("let in")
 		}
 	}
@@ -214,11 +214,11 @@ func TestLive_RotatedTokenReplacesTheOldOne(t *testing.T) {
 		return strings.TrimSpace(string(b))
 	}
 	old := read()
-	if err := l.knock(t, "", old); err != nil {
+	if err := l.tryKey(t, "", old); err != nil {
 		t.Fatal(err)
 	}
 	got := l.do(t, 0, "token", "rotate")
-	if read() == old || l.knock(t, "", old) == nil || l.knock(t, "", read()) != nil {
+	if read() == old || l.tryKey(t, "", old) == nil || l.tryKey(t, "", read()) != nil {
 		t.Error("the new token has to work, the old one not")
 	}
 	for _, secret := range []string{old, read()} {
@@ -259,13 +259,13 @@ func TestAsk_StaleRunFileGetsNoToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stranger.Close()
-	knocked := make(chan bool, 1)
+	letIn := make(chan bool, 1)
 	go func() {
 		conn, err := stranger.Accept()
 		if err == nil {
 			_ = conn.Close()
 		}
-		knocked <- err == nil
+		letIn <- err == nil
 	}()
 	_, environ := home(t)
 	dir := cli.Env{Environ: environ}.Getenv("PLEXUS_DATA_DIR")
@@ -279,7 +279,7 @@ func TestAsk_StaleRunFileGetsNoToken(t *testing.T) {
 		t.Errorf("exit code %d: %s", got.code, got.stderr)
 	}
 	_ = stranger.Close()
-	if <-knocked {
+	if <-letIn {
 		t.Error("the stranger was connected to")
 	}
 }

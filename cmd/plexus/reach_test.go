@@ -25,15 +25,15 @@ func TestReach_CommandsComeByTCPWhereThereAreNoSockets(t *testing.T) {
 		t.Fatalf("there is a socket: %+v, %v", l.run, err)
 	}
 	key := strings.Repeat("0123456789abcdef", 4)
-	if err := l.knock(t, "chrome-extension://abcdefghijklmnop", key); err == nil {
-		t.Fatal("the first knock was let in")
+	if err := l.tryKey(t, "chrome-extension://abcdefghijklmnop", key); err == nil {
+		t.Fatal("the first connection was let in")
 	}
 	digits := admission.HashKey(key).Digits()
 	if rows := decode[[]adminapi.Extension](t, l.do(t, 0, "extensions", "list", "--json").stdout); len(rows) != 1 || rows[0].State != "waiting" {
 		t.Errorf("rows %+v", rows)
 	}
 	l.do(t, 0, "extensions", "allow", digits)
-	if err := l.knock(t, "chrome-extension://abcdefghijklmnop", key); err != nil {
+	if err := l.tryKey(t, "chrome-extension://abcdefghijklmnop", key); err != nil {
 		t.Errorf("allowed and refused: %v", err)
 	}
 	if report := decode[status.Report](t, l.do(t, 0, "status", "--json").stdout); report.PID != os.Getpid() {
@@ -107,13 +107,13 @@ func TestReach_StaleRunFileGetsNoMasterToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	knocked := make(chan bool, 1)
+	letIn := make(chan bool, 1)
 	go func() {
 		conn, err := stranger.Accept()
 		if err == nil {
 			_ = conn.Close()
 		}
-		knocked <- err == nil
+		letIn <- err == nil
 	}()
 	_, environ := home(t)
 	dir := cli.Env{Environ: environ}.Getenv("PLEXUS_DATA_DIR")
@@ -139,7 +139,7 @@ func TestReach_StaleRunFileGetsNoMasterToken(t *testing.T) {
 	if err := errors.Join(lock.Release(), stranger.Close()); err != nil {
 		t.Error(err)
 	}
-	if <-knocked {
+	if <-letIn {
 		t.Error("the stranger was connected to")
 	}
 }

@@ -20,18 +20,18 @@ func ExtensionRegistry(t *testing.T, build func(t *testing.T) ports.ExtensionReg
 	t.Helper()
 	t.Run("insert and find", func(t *testing.T) { insertAndFind(t, build(t)) })
 	t.Run("update", func(t *testing.T) { updateRow(t, build(t)) })
-	t.Run("knock does not undo a decision", func(t *testing.T) { knockAfterDecision(t, build(t)) })
+	t.Run("visit does not undo a decision", func(t *testing.T) { visitAfterDecision(t, build(t)) })
 	t.Run("list by ID", func(t *testing.T) { listByID(t, build(t)) })
 	t.Run("forget", func(t *testing.T) { forget(t, build(t)) })
 	t.Run("waiting rows of one origin", func(t *testing.T) { waitingPerOrigin(t, build(t)) })
 	t.Run("waiting rows of all", func(t *testing.T) { waitingOfAll(t, build(t)) })
 	t.Run("decided rows do not count", func(t *testing.T) { decidedDoNotCount(t, build(t)) })
-	t.Run("concurrent knocks", func(t *testing.T) { concurrentKnocks(t, build(t)) })
+	t.Run("concurrent visits", func(t *testing.T) { concurrentVisits(t, build(t)) })
 }
 
 func origin(n int) string { return fmt.Sprintf("chrome-extension://extension-%02d", n) }
 
-func knock(from string, key string, minute int) admission.Extension {
+func visit(from string, key string, minute int) admission.Extension {
 	at := visitTime().Add(time.Duration(minute) * time.Minute)
 	e := admission.Extension{Origin: from, State: admission.Waiting, FirstSeen: at, LastSeen: at}
 	if key != "" {
@@ -75,8 +75,8 @@ func insertAndFind(t *testing.T, r ports.ExtensionRegistry) {
 		t.Fatalf("an empty registry lists %d rows", len(rows))
 	}
 	for _, e := range []admission.Extension{
-		knock(origin(1), "a", 0),
-		knock(origin(1), "b", 1),
+		visit(origin(1), "a", 0),
+		visit(origin(1), "b", 1),
 		{Origin: origin(1), State: admission.ByToken, FirstSeen: visitTime(), LastSeen: visitTime()},
 	} {
 		saved := save(t, r, e)
@@ -98,7 +98,7 @@ func insertAndFind(t *testing.T, r ports.ExtensionRegistry) {
 }
 
 func updateRow(t *testing.T, r ports.ExtensionRegistry) {
-	row := save(t, r, knock(origin(1), "a", 0))
+	row := save(t, r, visit(origin(1), "a", 0))
 	for _, state := range []admission.State{admission.Allowed, admission.Blocked, admission.Allowed} {
 		row.State = state
 		row.LastSeen = row.LastSeen.Add(time.Hour)
@@ -116,8 +116,8 @@ func updateRow(t *testing.T, r ports.ExtensionRegistry) {
 	}
 }
 
-func knockAfterDecision(t *testing.T, r ports.ExtensionRegistry) {
-	first := save(t, r, knock(origin(1), "a", 0))
+func visitAfterDecision(t *testing.T, r ports.ExtensionRegistry) {
+	first := save(t, r, visit(origin(1), "a", 0))
 	decided := first
 	decided.State = admission.Allowed
 	save(t, r, decided)
@@ -126,7 +126,7 @@ func knockAfterDecision(t *testing.T, r ports.ExtensionRegistry) {
 	want := decided
 	want.LastSeen = stale.LastSeen
 	checkRow(t, save(t, r, stale), want)
-	unread := knock(origin(1), "a", 2)
+	unread := visit(origin(1), "a", 2)
 	want.LastSeen = unread.LastSeen
 	checkRow(t, save(t, r, unread), want)
 	byToken := save(t, r, admission.Extension{Origin: origin(2), State: admission.ByToken, FirstSeen: visitTime(), LastSeen: visitTime()})
@@ -139,7 +139,7 @@ func knockAfterDecision(t *testing.T, r ports.ExtensionRegistry) {
 
 func listByID(t *testing.T, r ports.ExtensionRegistry) {
 	for n := range 5 {
-		save(t, r, knock(origin(5-n), "a", n))
+		save(t, r, visit(origin(5-n), "a", n))
 	}
 	rows := list(t, r)
 	if len(rows) != 5 {
@@ -153,7 +153,7 @@ func listByID(t *testing.T, r ports.ExtensionRegistry) {
 }
 
 func forget(t *testing.T, r ports.ExtensionRegistry) {
-	row := save(t, r, knock(origin(1), "a", 0))
+	row := save(t, r, visit(origin(1), "a", 0))
 	if err := r.ForgetExtension(t.Context(), row.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -163,19 +163,19 @@ func forget(t *testing.T, r ports.ExtensionRegistry) {
 	if _, err := r.FindExtension(t.Context(), row.Origin, row.Key); !errors.Is(err, ports.ErrExtensionUnknown) {
 		t.Errorf("find: %v; want ErrExtensionUnknown", err)
 	}
-	if again := save(t, r, knock(origin(1), "a", 1)); again.ID == row.ID {
+	if again := save(t, r, visit(origin(1), "a", 1)); again.ID == row.ID {
 		t.Error("a forgotten ID came back for another row")
 	}
 }
 
 func waitingPerOrigin(t *testing.T, r ports.ExtensionRegistry) {
-	save(t, r, knock(origin(2), "elsewhere", 0)) // the oldest of all, of another origin
-	oldest := save(t, r, knock(origin(1), "k1", 1))
-	second := save(t, r, knock(origin(1), "k2", 2))
-	save(t, r, knock(origin(1), "k3", 3))
-	oldest.LastSeen = visitTime().Add(4 * time.Minute) // it knocks again: k2 is now the oldest
+	save(t, r, visit(origin(2), "elsewhere", 0)) // the oldest of all, of another origin
+	oldest := save(t, r, visit(origin(1), "k1", 1))
+	second := save(t, r, visit(origin(1), "k2", 2))
+	save(t, r, visit(origin(1), "k3", 3))
+	oldest.LastSeen = visitTime().Add(4 * time.Minute) // it visits again: k2 is now the oldest
 	save(t, r, oldest)
-	save(t, r, knock(origin(1), "k4", 5))
+	save(t, r, visit(origin(1), "k4", 5))
 	if rows := list(t, r); len(rows) != 1+admission.MaxWaitingPerOrigin {
 		t.Errorf("%d rows; want %d", len(rows), 1+admission.MaxWaitingPerOrigin)
 	}
@@ -186,9 +186,9 @@ func waitingPerOrigin(t *testing.T, r ports.ExtensionRegistry) {
 
 func waitingOfAll(t *testing.T, r ports.ExtensionRegistry) {
 	for n := range admission.MaxWaiting {
-		save(t, r, knock(origin(n), "a", n))
+		save(t, r, visit(origin(n), "a", n))
 	}
-	save(t, r, knock(origin(admission.MaxWaiting), "a", admission.MaxWaiting))
+	save(t, r, visit(origin(admission.MaxWaiting), "a", admission.MaxWaiting))
 	if rows := list(t, r); len(rows) != admission.MaxWaiting {
 		t.Errorf("%d rows; want %d", len(rows), admission.MaxWaiting)
 	}
@@ -199,28 +199,28 @@ func waitingOfAll(t *testing.T, r ports.ExtensionRegistry) {
 
 func decidedDoNotCount(t *testing.T, r ports.ExtensionRegistry) {
 	for n, state := range []admission.State{admission.Allowed, admission.Blocked, admission.Allowed, admission.Blocked} {
-		e := knock(origin(1), fmt.Sprint("decided", n), n)
+		e := visit(origin(1), fmt.Sprint("decided", n), n)
 		e.State = state
 		save(t, r, e)
 	}
 	for n := range admission.MaxWaitingPerOrigin {
-		save(t, r, knock(origin(1), fmt.Sprint("waiting", n), 10+n))
+		save(t, r, visit(origin(1), fmt.Sprint("waiting", n), 10+n))
 	}
 	if rows := list(t, r); len(rows) != 4+admission.MaxWaitingPerOrigin {
 		t.Errorf("%d rows; want %d", len(rows), 4+admission.MaxWaitingPerOrigin)
 	}
 }
 
-func concurrentKnocks(t *testing.T, r ports.ExtensionRegistry) {
-	var knocks sync.WaitGroup
+func concurrentVisits(t *testing.T, r ports.ExtensionRegistry) {
+	var visits sync.WaitGroup
 	for n := range 16 {
-		knocks.Go(func() {
-			if _, err := r.SaveExtension(t.Context(), knock(origin(n%2), fmt.Sprint("k", n%8), n)); err != nil {
+		visits.Go(func() {
+			if _, err := r.SaveExtension(t.Context(), visit(origin(n%2), fmt.Sprint("k", n%8), n)); err != nil {
 				t.Errorf("save: %v", err)
 			}
 		})
 	}
-	knocks.Wait()
+	visits.Wait()
 	if rows := list(t, r); len(rows) != 2*admission.MaxWaitingPerOrigin {
 		t.Errorf("%d rows; want %d", len(rows), 2*admission.MaxWaitingPerOrigin)
 	}

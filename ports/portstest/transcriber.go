@@ -30,13 +30,13 @@ const longestSpeech = 1_920_000
 // whose recognizer follows the script, and cleans up by t.Cleanup.
 func Transcriber(t *testing.T, build func(t *testing.T, s TranscriberScript) ports.Transcriber) {
 	t.Helper()
-	for name, said := range map[string]string{
+	for name, text := range map[string]string{
 		"text": secretSpeech, "several scripts": "née Été, 在巴黎。 🎡", "no word found": "",
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := build(t, TranscriberScript{Text: said}).Transcribe(t.Context(), speech(32_000))
-			if err != nil || got != said {
-				t.Errorf("got %q, %v; want %q", got, err, said)
+			got, err := build(t, TranscriberScript{Text: text}).Transcribe(t.Context(), speech(32_000))
+			if err != nil || got != text {
+				t.Errorf("got %q, %v; want %q", got, err, text)
 			}
 		})
 	}

@@ -55,7 +55,7 @@ func startOwnerPage(t *testing.T, change ...func(*adminweb.Config)) *ownerPage {
 		t.Fatal(err)
 	}
 	cfg := adminweb.Config{
-		Phones: clients, Extensions: h, Status: plainMachine{}, Sessions: memory.NewPageSessions(),
+		Phones: clients, Extensions: h, Status: plainStatus{}, Sessions: memory.NewPageSessions(),
 		SignIn: signin.NewIssuer(time.Now, rand.Reader), Words: web.English(), Now: time.Now, Random: rand.Reader, Log: log,
 		QR:      func(text string) ([][]bool, error) { return qr.Encode(text) },
 		Changed: []func() <-chan struct{}{h.Changed, clients.Changed},
@@ -90,18 +90,18 @@ type noToken struct{}
 
 func (noToken) RotateToken() (admission.KeyHash, error) { return admission.KeyHash{}, nil }
 
-// plainMachine has nothing configured.
-type plainMachine struct{}
+// plainStatus has nothing configured.
+type plainStatus struct{}
 
-func (plainMachine) Overview(context.Context) (web.Overview, error) {
+func (plainStatus) Overview(context.Context) (web.Overview, error) {
 	return web.Overview{Version: "test", Started: time.Now(), Search: web.Service{Reach: web.BuiltIn}, Model: web.Service{Reach: web.NotFound}}, nil
 }
 
-func (plainMachine) PhonePath(context.Context) adminweb.PhonePath {
+func (plainStatus) PhonePath(context.Context) adminweb.PhonePath {
 	return adminweb.PhonePath{Offered: "wss://box.tail1234.ts.net"}
 }
 
-func (plainMachine) UseModel(context.Context, string, string) error { return nil }
+func (plainStatus) UseModel(context.Context, string, string) error { return nil }
 
 // enter opens the page by a link of `plexus open`.
 func (o *ownerPage) enter(b *chromium) *page {

@@ -42,7 +42,7 @@ func TestD6_OneExtensionsLife(t *testing.T) {
 	}
 }
 
-func TestD6_AForgottenExtensionKnocksAnew(t *testing.T) {
+func TestD6_AForgottenExtensionWaitsAnew(t *testing.T) {
 	f := start(t, setup{})
 	key := keyOf(0)
 	f.refuses(t, from(ourOrigin), offer(key))

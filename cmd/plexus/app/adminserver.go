@@ -74,11 +74,11 @@ func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {
 		return adminweb.Config{}, err
 	}
 	p.done.add(p.signIn.close)
-	lookCtx, stopLooking := context.WithCancel(ctx)
-	health := &healthCache{Source: p.source, env: p.env, ctx: lookCtx}
+	healthCtx, stopHealth := context.WithCancel(ctx)
+	health := &healthCache{Source: p.source, env: p.env, ctx: healthCtx}
 	p.done.add(func() error {
-		stopLooking()
-		health.looks.Wait()
+		stopHealth()
+		health.refreshes.Wait()
 		return nil
 	})
 	cfg := adminweb.Config{

@@ -18,36 +18,36 @@ import (
 	"plexus/web"
 )
 
-// maxHealthAge is how old what the page shows of the world outside may be: the next
-// drawing then has it looked at again.
+// maxHealthAge is how old the state of services and Tailscale may be that the page shows: after it
+// the next request for a page starts a refresh.
 const maxHealthAge = 30 * time.Second
 
-// healthCache is the status of the host for the owner's page. It looks at services and
-// at Tailscale beside the drawing of pages, which take what was seen last.
+// healthCache is the status of the host for the owner's page. It checks services and
+// Tailscale in the background; pages show what the last refresh found.
 type healthCache struct {
 	*status.Source
 	env cli.Env
-	ctx context.Context // ends with the process; looks end with it
+	ctx context.Context // ends with the process; refreshes end with it
 
-	mu      sync.Mutex
-	seen    status.Probes
-	path    adminweb.PhonePath
-	at      time.Time // of the last look; zero: none yet
-	looking bool
-	changed syncx.Notifier // of seen and path
-	looks   sync.WaitGroup
+	mu         sync.Mutex
+	seen       status.Probes
+	path       adminweb.PhonePath
+	at         time.Time // of the last refresh; zero: none yet
+	refreshing bool
+	changed    syncx.Notifier // of seen and path
+	refreshes  sync.WaitGroup
 }
 
-// look gives what was seen last and looks again, unless that is fresh or a look
-// is under way. Only the very first one is waited for.
-func (c *healthCache) look(ctx context.Context) (status.Probes, adminweb.PhonePath) {
+// latest gives what was seen last and refreshes it, unless that is fresh or a refresh
+// is running. Only the very first refresh is waited for.
+func (c *healthCache) latest(ctx context.Context) (status.Probes, adminweb.PhonePath) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.looking && time.Since(c.at) >= maxHealthAge && c.ctx.Err() == nil {
-		c.looking = true
-		c.looks.Go(c.lookNow)
+	if !c.refreshing && time.Since(c.at) >= maxHealthAge && c.ctx.Err() == nil {
+		c.refreshing = true
+		c.refreshes.Go(c.refresh)
 	}
-	if first := c.changed.Wait(); c.at.IsZero() && c.looking {
+	if first := c.changed.Wait(); c.at.IsZero() && c.refreshing {
 		c.mu.Unlock()
 		select {
 		case <-first:
@@ -58,21 +58,21 @@ func (c *healthCache) look(ctx context.Context) (status.Probes, adminweb.PhonePa
 	return c.seen, c.path
 }
 
-func (c *healthCache) lookNow() {
+func (c *healthCache) refresh() {
 	var path adminweb.PhonePath
-	var looking sync.WaitGroup
-	looking.Go(func() { path = c.lookAtPath() })
+	var checking sync.WaitGroup
+	checking.Go(func() { path = c.checkPhonePath() })
 	seen := status.Probe(c.ctx, c.Config, c.Services)
-	looking.Wait()
+	checking.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.seen, c.path, c.at, c.looking = seen, path, time.Now(), false
+	c.seen, c.path, c.at, c.refreshing = seen, path, time.Now(), false
 	c.changed.Notify()
 }
 
-// lookAtPath asks Tailscale, where there is one, for its name and for what it
+// checkPhonePath asks Tailscale, where there is one, for its name and for what it
 // hands on.
-func (c *healthCache) lookAtPath() adminweb.PhonePath {
+func (c *healthCache) checkPhonePath() adminweb.PhonePath {
 	path := adminweb.PhonePath{FixedBy: c.Config.PublicURLFrom}
 	tool, name, err := tailscale.FindConnected(c.ctx, c.env.Environ)
 	if err != nil {
@@ -101,13 +101,13 @@ func (c *healthCache) lookAtPath() adminweb.PhonePath {
 
 // PhonePath implements adminweb.StatusSource.
 func (c *healthCache) PhonePath(ctx context.Context) adminweb.PhonePath {
-	_, path := c.look(ctx)
+	_, path := c.latest(ctx)
 	return path
 }
 
 // Overview implements adminweb.StatusSource.
 func (c *healthCache) Overview(ctx context.Context) (web.Overview, error) {
-	seen, _ := c.look(ctx)
+	seen, _ := c.latest(ctx)
 	report, err := c.Gather(ctx, seen)
 	return report.Overview(), err
 }

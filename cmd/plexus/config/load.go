@@ -265,8 +265,8 @@ func ReadSecrets(env cli.Env, c *Config) (warnings []string, problems []error) {
 			}
 			*one.secret = admission.NewSecret(value)
 		case one.file != "":
-			secret, said, err := hostfiles.ReadSecret(one.file)
-			warnings = append(warnings, said...)
+			secret, more, err := hostfiles.ReadSecret(one.file)
+			warnings = append(warnings, more...)
 			if err != nil {
 				problems = append(problems, fmt.Errorf("%s: %w", one.key, err))
 			}

@@ -49,7 +49,7 @@ func (s Subject) Examine(ctx context.Context) []Finding {
 	}
 	var found []Finding
 	for _, step := range []func(context.Context) []Finding{
-		s.host, s.files, s.disk, s.database, s.clock, s.code, s.listener, s.way, s.tailnet, s.dictation,
+		s.host, s.files, s.disk, s.database, s.clock, s.code, s.listener, s.phonePath, s.tailnet, s.dictation,
 	} {
 		if ctx.Err() != nil {
 			break

@@ -19,8 +19,8 @@ import (
 	"plexus/domain/pairing"
 )
 
-// soon is how long before its end a certificate is worth a word.
-const soon = 14 * 24 * time.Hour
+// expiryNotice is how long before its end a certificate is reported.
+const expiryNotice = 14 * 24 * time.Hour
 
 // listener says hello to the client listener without a proxy between.
 func (s Subject) listener(ctx context.Context) []Finding {
@@ -29,7 +29,7 @@ func (s Subject) listener(ctx context.Context) []Finding {
 		return []Finding{skipped(check, "No host runs.")}
 	}
 	if s.Server != (pairing.Server{}) {
-		return []Finding{s.greeted(check, s.hello(ctx, novaclient.Options{Server: s.Server, Dial: s.Client}))}
+		return []Finding{s.judgeHello(check, s.hello(ctx, novaclient.Options{Server: s.Server, Dial: s.Client}))}
 	}
 	// Without a public URL no name would be accepted, so it only connects.
 	ctx, stop := context.WithTimeout(ctx, stepLimit)
@@ -39,17 +39,17 @@ func (s Subject) listener(ctx context.Context) []Finding {
 		_ = conn.Close() // nothing was said
 		err = &novaclient.End{Code: novaclient.CodeRejected}
 	}
-	return []Finding{s.greeted(check, err)}
+	return []Finding{s.judgeHello(check, err)}
 }
 
-// way goes from the phone's side: name, address, certificate, upgrade, hello.
-// Each step needs the one before, so a fault ends the way.
-func (s Subject) way(ctx context.Context) []Finding {
+// phonePath goes from the phone's side: name, address, certificate, upgrade, hello.
+// Each step needs the one before, so a fault ends the check.
+func (s Subject) phonePath(ctx context.Context) []Finding {
 	if s.Server == (pairing.Server{}) {
 		return []Finding{skipped("way", "Without a public URL there is no way to try.")}
 	}
 	hello := func(ctx context.Context) Finding {
-		return s.greeted("hello", s.hello(ctx, novaclient.Options{Server: s.Server, Roots: s.Roots, DialContext: s.Dial}))
+		return s.judgeHello("hello", s.hello(ctx, novaclient.Options{Server: s.Server, Roots: s.Roots, DialContext: s.Dial}))
 	}
 	var found []Finding
 	for _, step := range []func(context.Context) Finding{s.name, s.certificate, hello} {
@@ -108,7 +108,7 @@ func (s Subject) certificate(ctx context.Context) Finding {
 	}
 	leaf := conn.ConnectionState().PeerCertificates[0]
 	detail := fmt.Sprintf("The certificate of %s is good from %s to %s.", address, day(leaf.NotBefore), day(leaf.NotAfter))
-	if leaf.NotAfter.Sub(s.Now()) < soon {
+	if leaf.NotAfter.Sub(s.Now()) < expiryNotice {
 		return warning(check, detail, "It ends soon. See why it has not been renewed.")
 	}
 	return ok(check, detail)
@@ -151,15 +151,15 @@ func (s Subject) hello(ctx context.Context, o novaclient.Options) error {
 
 var errLetIn = errors.New("a made-up token was let in")
 
-// greeted judges how a hello ended: right is a refusal of its token.
-func (s Subject) greeted(check string, err error) Finding {
+// judgeHello judges how a hello ended: right is a refusal of its token.
+func (s Subject) judgeHello(check string, err error) Finding {
 	var refused *novaclient.RefusedError
 	var end *novaclient.End
 	switch {
 	case errors.Is(err, errLetIn):
 		return fault(check, "A made-up token was let in there, so it is not this host that answers.", "See where the proxy leads to.")
 	case errors.As(err, &refused):
-		return refusedBy(check, refused.Status)
+		return judgeStatus(check, refused.Status)
 	case errors.As(err, &end) && end.Code == novaclient.CodeRejected:
 		return ok(check, "It answers, and refuses a made-up token as it should.")
 	case errors.As(err, &end) && end.Code != 0:
@@ -168,18 +168,18 @@ func (s Subject) greeted(check string, err error) Finding {
 	return fault(check, "No answer to a hello: "+err.Error()+".", "See whether the proxy leads to the client listener, and the host's log.")
 }
 
-// refusedBy reads the status that an upgrade was answered with.
-func refusedBy(check string, status int) Finding {
-	said := fmt.Sprintf("The upgrade to WebSocket is answered %d %s.", status, http.StatusText(status))
+// judgeStatus judges the status that an upgrade was answered with.
+func judgeStatus(check string, status int) Finding {
+	detail := fmt.Sprintf("The upgrade to WebSocket is answered %d %s.", status, http.StatusText(status))
 	switch status {
 	case http.StatusForbidden:
-		return fault(check, said, "The name that the proxy hands on is not accepted. Set public_url to it, or pair a phone with it.")
+		return fault(check, detail, "The name that the proxy hands on is not accepted. Set public_url to it, or pair a phone with it.")
 	case http.StatusUpgradeRequired:
-		return fault(check, said, "The proxy does not hand the upgrade on. It has to speak HTTP/1.1 to the client and to the host.")
+		return fault(check, detail, "The proxy does not hand the upgrade on. It has to speak HTTP/1.1 to the client and to the host.")
 	case http.StatusBadGateway, http.StatusGatewayTimeout:
-		return fault(check, said, "The proxy answers, and nothing behind it: start the host, and see that the proxy leads to its client listener.")
+		return fault(check, detail, "The proxy answers, and nothing behind it: start the host, and see that the proxy leads to its client listener.")
 	case http.StatusServiceUnavailable:
-		return fault(check, said, "The owner wants no phone for now (see the page), or every place is taken.")
+		return fault(check, detail, "The owner wants no phone for now (see the page), or every place is taken.")
 	}
-	return fault(check, said, "Something else than this host answers there. See where the proxy leads to.")
+	return fault(check, detail, "Something else than this host answers there. See where the proxy leads to.")
 }

@@ -107,7 +107,7 @@ func last(t *testing.T, found []Finding) Finding {
 
 func TestWay_WholeAndRight(t *testing.T) {
 	now := time.Now()
-	found := startProxy(t, refusing(4003), now.Add(-time.Hour), now.Add(90*24*time.Hour)).subject(t).way(t.Context())
+	found := startProxy(t, refusing(4003), now.Add(-time.Hour), now.Add(90*24*time.Hour)).subject(t).phonePath(t.Context())
 	if len(found) != 3 {
 		t.Fatalf("found %+v", found)
 	}
@@ -136,7 +136,7 @@ func TestWay_HelloAndUpgrade(t *testing.T) {
 		{"another server", answers(http.StatusOK), "Something else"},
 		{"moved away", http.RedirectHandler("https://elsewhere.example/", http.StatusFound), "Something else"},
 	} {
-		f := last(t, startProxy(t, c.handler, now.Add(-time.Hour), now.Add(90*24*time.Hour)).subject(t).way(t.Context()))
+		f := last(t, startProxy(t, c.handler, now.Add(-time.Hour), now.Add(90*24*time.Hour)).subject(t).phonePath(t.Context()))
 		if f.Check != "hello" || f.Level != Fault || !strings.Contains(f.Detail+f.Advice, c.want) || f.Advice == "" {
 			t.Errorf("%s: %+v", c.name, f)
 		}
@@ -164,7 +164,7 @@ func TestWay_Certificate(t *testing.T) {
 		if c.strange {
 			s.Roots = x509.NewCertPool()
 		}
-		found := s.way(t.Context())
+		found := s.phonePath(t.Context())
 		if len(found) < 2 || found[1].Level != c.level || !strings.Contains(found[1].Detail+found[1].Advice, c.want) {
 			t.Errorf("%s: %+v", c.name, found)
 		}
@@ -179,18 +179,18 @@ func TestWay_NameAndAddress(t *testing.T) {
 	p := startProxy(t, refusing(4003), now.Add(-time.Hour), now.Add(90*24*time.Hour))
 	s := p.subject(t)
 	s.Lookup = func(context.Context, string) ([]netip.Addr, error) { return nil, errors.New("no such host") }
-	if f := last(t, s.way(t.Context())); f.Level != Fault || !strings.Contains(f.Detail, "leads nowhere") {
+	if f := last(t, s.phonePath(t.Context())); f.Level != Fault || !strings.Contains(f.Detail, "leads nowhere") {
 		t.Errorf("%+v", f)
 	}
 	s.Lookup = func(context.Context, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("127.0.1.1")}, nil
 	}
-	if found := s.way(t.Context()); found[0].Level != Warning || !strings.Contains(found[0].Detail, "127.0.1.1") || len(found) != 3 {
+	if found := s.phonePath(t.Context()); found[0].Level != Warning || !strings.Contains(found[0].Detail, "127.0.1.1") || len(found) != 3 {
 		t.Errorf("%+v", found)
 	}
 	s = p.subject(t)
 	s.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("connection refused") }
-	if f := last(t, s.way(t.Context())); f.Check != "tls" || f.Level != Fault || !strings.Contains(f.Advice, "plexus setup tailscale") {
+	if f := last(t, s.phonePath(t.Context())); f.Check != "tls" || f.Level != Fault || !strings.Contains(f.Advice, "plexus setup tailscale") {
 		t.Errorf("%+v", f)
 	}
 	s = p.subject(t)
@@ -199,11 +199,11 @@ func TestWay_NameAndAddress(t *testing.T) {
 		_ = there.Close() // no TLS at all
 		return here, nil
 	}
-	if f := last(t, s.way(t.Context())); f.Check != "tls" || f.Level != Fault || !strings.Contains(f.Detail, "No TLS") {
+	if f := last(t, s.phonePath(t.Context())); f.Check != "tls" || f.Level != Fault || !strings.Contains(f.Detail, "No TLS") {
 		t.Errorf("%+v", f)
 	}
 	s.Server = pairing.Server{}
-	if f := last(t, s.way(t.Context())); f.Level != Skipped {
+	if f := last(t, s.phonePath(t.Context())); f.Level != Skipped {
 		t.Errorf("%+v", f)
 	}
 }

@@ -98,8 +98,8 @@ func (r *jsonLines) summary(s workbench.MobileSnapshot) {
 			"number": r.state.conversations.number(c.ID), "id": c.ID, "kind": c.Kind, "title": c.Title, "unread": c.Unread, "generation": c.Generation,
 		})
 	}
-	said := s.Conversations.Messages
-	for _, m := range said[max(0, len(said)-recordedMessages):] {
+	all := s.Conversations.Messages
+	for _, m := range all[max(0, len(all)-recordedMessages):] {
 		messages = append(messages, fields{
 			"id": m.ID, "role": m.Role, "text": m.Text, "reply_to": m.ReplyTo, "request_id": m.RequestID,
 			"status": m.Status, "delivery": m.Delivery,
@@ -114,7 +114,7 @@ func (r *jsonLines) summary(s workbench.MobileSnapshot) {
 	}
 	r.put("snapshot", fields{
 		"revision": s.Revision, "selected_id": s.Conversations.SelectedID, "unread": s.Conversations.Unread,
-		"conversations": threads, "message_count": len(said), "messages": messages, "todos": todos,
+		"conversations": threads, "message_count": len(all), "messages": messages, "todos": todos,
 	})
 }
 

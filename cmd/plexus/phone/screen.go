@@ -17,12 +17,12 @@ import (
 // screen shows what a phone shows, line by line. Nothing from outside
 // reaches the terminal without being made harmless.
 type screen struct {
-	mu     sync.Mutex
-	w      io.Writer
-	server string
-	state  *state
-	turn   string // what is being said on the open line: whose turn, "" for none
-	said   string // what of it stands there, as it came
+	mu        sync.Mutex
+	w         io.Writer
+	server    string
+	state     *state
+	turn      string // whose text the open line shows, "" for none
+	shownText string // what is already printed of it
 }
 
 // printLine prints a line of its own.
@@ -81,7 +81,7 @@ func (s *screen) endTurn() {
 	if s.turn != "" {
 		_, _ = fmt.Fprintln(s.w)
 	}
-	s.turn, s.said = "", ""
+	s.turn, s.shownText = "", ""
 }
 
 func (s *screen) status(st novaclient.Status) {
@@ -137,8 +137,8 @@ func (s *screen) caption(c nova.Caption) {
 	if c.FullText != "" {
 		whole = c.FullText
 	}
-	more := newPart(s.said, whole)
-	s.said += more
+	more := newPart(s.shownText, whole)
+	s.shownText += more
 	_, _ = io.WriteString(s.w, text.Printable(more))
 	if c.Final {
 		s.endTurn()
@@ -155,19 +155,19 @@ func (s *screen) inConversation(conversationID string) string {
 	return fmt.Sprintf(" in %q", text.Printable(c.Title))
 }
 
-// newPart is what comes in whole after what has been said. Long captions carry
-// their last part alone, and a recogniser may change its mind: then everything
-// is said again, after a gap.
-func newPart(said, whole string) string {
-	if more, ok := strings.CutPrefix(whole, strings.TrimRight(said, " ")); ok {
-		return strings.TrimPrefix(more, said[len(strings.TrimRight(said, " ")):])
+// newPart is what full adds to the text already shown. Long captions carry
+// only their last part, and a recognizer may revise its text: then everything
+// is printed again, after a gap.
+func newPart(shown, full string) string {
+	if more, ok := strings.CutPrefix(full, strings.TrimRight(shown, " ")); ok {
+		return strings.TrimPrefix(more, shown[len(strings.TrimRight(shown, " ")):])
 	}
-	for n := min(len(said), len(whole)); n > 0; n-- {
-		if strings.HasSuffix(said, whole[:n]) {
-			return whole[n:]
+	for n := min(len(shown), len(full)); n > 0; n-- {
+		if strings.HasSuffix(shown, full[:n]) {
+			return full[n:]
 		}
 	}
-	return " … " + whole
+	return " … " + full
 }
 
 func (s *screen) card(c novaclient.Card) {

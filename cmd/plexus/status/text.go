@@ -11,10 +11,10 @@ import (
 	"plexus/domain/text"
 )
 
-// lines is a text of labelled lines.
-type lines struct{ strings.Builder }
+// textWriter writes labeled lines.
+type textWriter struct{ strings.Builder }
 
-func (b *lines) line(label, format string, args ...any) {
+func (b *textWriter) line(label, format string, args ...any) {
 	fmt.Fprintf(b, "%-12s%s\n", label, text.Printable(fmt.Sprintf(format, args...)))
 }
 
@@ -26,7 +26,7 @@ const shownRefusals = 10
 
 // Text renders a report for a terminal.
 func Text(s Report, now time.Time) string {
-	var b lines
+	var b textWriter
 	b.line("Plexus", "%s, process %d, up %s", s.Version, s.PID, (time.Duration(s.UptimeSeconds) * time.Second).String())
 	b.line("Page", "%s (plexus open signs in)", s.Admin)
 	b.line("NERVE", "ws://%s", s.Nerve.Address)
@@ -90,7 +90,7 @@ func Text(s Report, now time.Time) string {
 	return b.String()
 }
 
-func (b *lines) phones(s Phones) {
+func (b *textWriter) phones(s Phones) {
 	b.line("Phones", "ws://%s; %d paired, %d connected", s.Address, s.Paired, s.Connected)
 	if s.PublicURL != "" {
 		b.line("", "reached as %s", s.PublicURL)
@@ -128,20 +128,20 @@ func modelText(m Model) string {
 	return m.Name + ", " + serviceText(m.Service)
 }
 
-func (b *lines) failures(f Failures, now time.Time) {
+func (b *textWriter) failures(f Failures, now time.Time) {
 	if f.Last != nil {
 		b.line("", "failed %s, last %s: %s", cli.Counted(int(f.Count), "time", "times"), cli.Ago(*f.Last, now), f.Cause)
 	}
 }
 
 // quote shows lines of the configuration.
-func (b *lines) quote(config string) {
+func (b *textWriter) quote(config string) {
 	for line := range strings.Lines(config) {
 		b.line("", "    %s", strings.TrimSuffix(line, "\n"))
 	}
 }
 
-func (b *lines) latency(what string, l Latency) {
+func (b *textWriter) latency(what string, l Latency) {
 	if l.Count > 0 {
 		b.line("", "%s: half within %.1f ms, 99 of 100 within %.1f ms", what, l.P50, l.P99)
 	}
@@ -151,7 +151,7 @@ func (b *lines) latency(what string, l Latency) {
 const TextNeedsDictation = "Phone apps show their text box only when dictation works"
 
 // speech says what turns speech into text, what phones get, and how they get the rest.
-func (b *lines) speech(r Recognizer) {
+func (b *textWriter) speech(r Recognizer) {
 	switch {
 	case r.Reach == Off:
 		b.line("Speech", "off (recognizer.kind is none)")

@@ -4,19 +4,19 @@ import "context"
 
 // Semaphore admits a fixed number of callers at once; the rest wait in
 // order of arrival (blocked senders of a channel are served first in, first out).
-type Semaphore struct{ places chan struct{} }
+type Semaphore struct{ slots chan struct{} }
 
 // NewSemaphore gives one for n callers.
-func NewSemaphore(n int) *Semaphore { return &Semaphore{places: make(chan struct{}, n)} }
+func NewSemaphore(n int) *Semaphore { return &Semaphore{slots: make(chan struct{}, n)} }
 
-// Acquire waits for a place. Release gives it back. Whose ctx has ended gets none,
-// also when a place was free at the same moment; the error is that of ctx.
+// Acquire waits for a slot. Release gives it back. Whose ctx has ended gets none,
+// also when a slot was free at the same moment; the error is that of ctx.
 func (t *Semaphore) Acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	select {
-	case t.places <- struct{}{}:
+	case t.slots <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -27,5 +27,5 @@ func (t *Semaphore) Acquire(ctx context.Context) error {
 	return nil
 }
 
-// Release gives a place back.
-func (t *Semaphore) Release() { <-t.places }
+// Release gives a slot back.
+func (t *Semaphore) Release() { <-t.slots }

@@ -14,8 +14,8 @@ import (
 // memberName is the member of the snapshot.
 const memberName = "conversations"
 
-// Shown is what the member shows.
-type Shown struct {
+// Snapshot is what the member shows.
+type Snapshot struct {
 	// Conversations in the order in which they are shown, at most
 	// workbench.MaxShownConversations: selected, voice owner, main, proactive, then the
 	// most recently updated.
@@ -28,11 +28,11 @@ type Shown struct {
 }
 
 func (c *Chats) section(tx ports.PersonalView, _ *hub.Client) (v hub.Value, err error) {
-	s := Shown{VoiceID: c.voice.Owner()}
+	s := Snapshot{VoiceID: c.voice.Owner()}
 	if s.SelectedID, err = stored.Selected(tx); err != nil {
 		return v, err
 	}
-	if s.Conversations, err = shownConversations(tx, s.SelectedID, s.VoiceID); err != nil {
+	if s.Conversations, err = snapshotConversations(tx, s.SelectedID, s.VoiceID); err != nil {
 		return v, err
 	}
 	s.Messages = func(visit func(conversations.Message) bool) error {
@@ -41,8 +41,8 @@ func (c *Chats) section(tx ports.PersonalView, _ *hub.Client) (v hub.Value, err 
 	return Value(s), nil
 }
 
-// shownConversations lists those of a snapshot in their order (decision K13).
-func shownConversations(tx ports.PersonalView, selected, voice string) ([]conversations.Conversation, error) {
+// snapshotConversations lists those of a snapshot in their order (decision K13).
+func snapshotConversations(tx ports.PersonalView, selected, voice string) ([]conversations.Conversation, error) {
 	var list []conversations.Conversation
 	in := map[string]bool{"": true}
 	for _, id := range []string{selected, voice, conversations.MainID, conversations.ProactiveID} {
@@ -69,7 +69,7 @@ func shownConversations(tx ports.PersonalView, selected, voice string) ([]conver
 
 // Value is the member conversations. Only the messages grow: old ones are left out
 // as a matter of course.
-func Value(s Shown) hub.Value {
+func Value(s Snapshot) hub.Value {
 	member := workbench.ConversationsMember{
 		SelectedID: s.SelectedID, VoiceID: workbench.OptionalText(s.VoiceID),
 		Items: make([]workbench.ConversationRow, 0, len(s.Conversations)), Messages: []workbench.MessageRow{},

@@ -182,7 +182,7 @@ func (d *Dictation) finish(c *hub.Client, id string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := d.hub.Within(d.hub.Life(), RecognitionLimit)
+	ctx, cancel := d.hub.Within(d.hub.Context(), RecognitionLimit)
 	open.unwind = append(open.unwind, cancel)
 	if !d.hub.Start(func(context.Context) { d.settle(c, open.number, d.recognize(ctx, pcm)) }) {
 		return workbench.RuntimeClosed
@@ -195,7 +195,7 @@ func (d *Dictation) recognize(ctx context.Context, pcm []byte) (text string) {
 	if len(pcm) == 0 {
 		return ""
 	}
-	err := hub.Guard(func() (err error) {
+	err := hub.SafeCall(func() (err error) {
 		text, err = d.transcriber.Transcribe(ctx, pcm)
 		return err
 	})

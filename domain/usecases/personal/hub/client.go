@@ -153,7 +153,7 @@ func (c *Client) Snapshot(ctx context.Context) (state nova.PersonalState, err er
 			return err
 		}
 		frame, cut, err := PhoneFrame(state.Revision, parts)
-		c.noteCut(cut)
+		c.logTruncation(cut)
 		state.Frame = frame
 		return err
 	})
@@ -163,8 +163,8 @@ func (c *Client) Snapshot(ctx context.Context) (state nova.PersonalState, err er
 	return state, nil
 }
 
-// noteCut warns of what a phone is not shown, once until something else is.
-func (c *Client) noteCut(cut Cut) {
+// logTruncation warns of what a phone is not shown, once until something else is.
+func (c *Client) logTruncation(cut Truncation) {
 	lists := slices.DeleteFunc(cut.Lists, func(s Shortened) bool { return s.Missing == 0 }) // that old ones stay here is as it should be
 	if cut.TooLong {
 		lists = []Shortened{{Member: "everything"}}

@@ -45,7 +45,7 @@ type Hub struct {
 
 	commands commandQueue
 	changes  syncx.Notifier
-	life     context.Context // ends with Stop
+	ctx      context.Context // ends with Stop
 	end      context.CancelFunc
 	running  sync.WaitGroup // what Start began
 
@@ -68,7 +68,7 @@ type Hub struct {
 func New(ctx context.Context, services Services) *Hub {
 	h := &Hub{Services: services, clients: map[*Client]struct{}{}}
 	h.commands.turns = syncx.NewSemaphore(1)
-	h.life, h.end = context.WithCancel(context.WithoutCancel(ctx))
+	h.ctx, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	return h
 }
 
@@ -162,16 +162,16 @@ func (h *Hub) Start(work func(ctx context.Context)) bool {
 				h.Log.Error("the personal host panicked", "panic", recovery.Describe(p), "stack", string(debug.Stack()))
 			}
 		}()
-		work(h.life)
+		work(h.ctx)
 	})
 	return true
 }
 
-// Guard turns a panic of what the host calls into an error.
-func Guard(call func() error) error { return recovery.Call("the personal host", call) }
+// SafeCall turns a panic of what the host calls into an error.
+func SafeCall(call func() error) error { return recovery.Call("the personal host", call) }
 
-// Life ends with Stop.
-func (h *Hub) Life() context.Context { return h.life }
+// Context ends with Stop.
+func (h *Hub) Context() context.Context { return h.ctx }
 
 // Changed gives a channel that is closed at the next change. Take it before
 // reading the state, so that no change falls in between.
@@ -218,7 +218,7 @@ func (h *Hub) Update(ctx context.Context, change func(tx ports.PersonalTx) error
 		h.revision, h.selected = revision, selected
 	}
 	h.mu.Unlock()
-	h.Announce()
+	h.NotifyAll()
 	return nil
 }
 
@@ -250,15 +250,15 @@ func (h *Hub) Change(ctx context.Context, m Mutation) error {
 
 // RaiseRevision counts a change of what no store keeps. It comes after the change:
 // a snapshot reads the count before what it counts, so that no state is shown under
-// the revision of a newer one. Announce tells of it.
+// the revision of a newer one. NotifyAll tells of it.
 func (h *Hub) RaiseRevision() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.unstored++
 }
 
-// Announce tells clients and page that the state has changed.
-func (h *Hub) Announce() {
+// NotifyAll tells clients and page that the state has changed.
+func (h *Hub) NotifyAll() {
 	h.mu.Lock()
 	for c := range h.clients {
 		if c.holding > 0 {

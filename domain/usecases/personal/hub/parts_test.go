@@ -64,7 +64,7 @@ type Parts struct {
 // their areas have them.
 func (p Parts) members(desktop bool) ([]hub.Part, error) {
 	return host(p.TimeZone).Parts(desktop, map[string]hub.Value{
-		"conversations": chats.Value(chats.Shown{
+		"conversations": chats.Value(chats.Snapshot{
 			Conversations: p.Conversations, SelectedID: p.SelectedID, VoiceID: p.VoiceID, Messages: p.Messages,
 		}),
 		"feed": feed.Value(p.Feed), "life": life.Value(p.Items, p.Profile), "tasks": tasks.Value(p.Tasks),
@@ -72,8 +72,8 @@ func (p Parts) members(desktop bool) ([]hub.Part, error) {
 	})
 }
 
-// Cut says what a frame had no room for, list by list.
-type Cut struct {
+// Truncation says what a frame had no room for, list by list.
+type Truncation struct {
 	Messages bool
 	Feed     int
 	Tasks    int
@@ -81,10 +81,10 @@ type Cut struct {
 }
 
 // MobileFrame composes the snapshot of a phone.
-func MobileFrame(p Parts) (frame []byte, cut Cut, err error) {
+func MobileFrame(p Parts) (frame []byte, cut Truncation, err error) {
 	members, err := p.members(false)
 	if err != nil {
-		return nil, Cut{}, err
+		return nil, Truncation{}, err
 	}
 	frame, found, err := hub.PhoneFrame(p.Revision, members)
 	cut.Reload = found.TooLong

@@ -56,8 +56,8 @@ type Part struct {
 	Value
 }
 
-// Cut says what a frame had no room for.
-type Cut struct {
+// Truncation says what a frame had no room for.
+type Truncation struct {
 	TooLong bool // what does not grow is too long by itself
 	Lists   []Shortened
 }
@@ -80,13 +80,13 @@ func DesktopFrame(revision uint64, parts []Part) (frame []byte, err error) {
 // workbench.MaxMobileFrame bytes (nova-personal §9.3, decision K13). It is also the
 // data of a result that carries the state. Frame is nil where that is too little for
 // what does not grow.
-func PhoneFrame(revision uint64, parts []Part) (frame []byte, cut Cut, err error) {
+func PhoneFrame(revision uint64, parts []Part) (frame []byte, cut Truncation, err error) {
 	least := 0
 	for _, p := range parts {
 		least += p.AtLeast
 	}
 	if least > workbench.MaxMobileFrame {
-		return nil, Cut{TooLong: true}, nil
+		return nil, Truncation{TooLong: true}, nil
 	}
 	frame, cut, err = compose(stateHead(revision), parts, workbench.MaxMobileFrame)
 	if cut.TooLong {
@@ -111,7 +111,7 @@ func Data(p Part) (json.RawMessage, error) {
 // compose encodes the parts without the rows of their lists, and then puts in the
 // rows for which limit leaves room. Of each list it encodes at most one row that it
 // does not show. What is too long without them comes as it is, with cut.TooLong.
-func compose(head []byte, parts []Part, limit int) (frame []byte, cut Cut, err error) {
+func compose(head []byte, parts []Part, limit int) (frame []byte, cut Truncation, err error) {
 	fixed := newEncoder(math.MaxInt)
 	fixed.buf.Write(head)
 	ends := make([]int, len(parts)) // in fixed, without the closing of their lists
@@ -126,7 +126,7 @@ func compose(head []byte, parts []Part, limit int) (frame []byte, cut Cut, err e
 		} else if p.Fixed == nil {
 			fixed.buf.WriteString("[]")
 		} else if !fixed.encode(p.Fixed) {
-			return nil, Cut{}, fixed.err
+			return nil, Truncation{}, fixed.err
 		}
 		ends[i] = fixed.buf.Len()
 		if p.List != nil {
@@ -138,11 +138,11 @@ func compose(head []byte, parts []Part, limit int) (frame []byte, cut Cut, err e
 	}
 	text := fixed.buf.Bytes()
 	if len(text) > limit {
-		return text, Cut{TooLong: true}, nil
+		return text, Truncation{TooLong: true}, nil
 	}
 	rows, room, cut, err := fill(parts, limit-len(text))
 	if err != nil {
-		return nil, Cut{}, err
+		return nil, Truncation{}, err
 	}
 	frame = make([]byte, 0, limit-room)
 	from := 0
@@ -158,28 +158,28 @@ func compose(head []byte, parts []Part, limit int) (frame []byte, cut Cut, err e
 
 // fill encodes the rows of all lists that there is room for, and gives the room
 // that is left.
-func fill(parts []Part, room int) (rows []*encoder, left int, cut Cut, err error) {
+func fill(parts []Part, room int) (rows []*encoder, left int, cut Truncation, err error) {
 	rows = make([]*encoder, len(parts))
-	countedCut := false
+	countedTruncated := false
 	for i, p := range slices.Backward(parts) {
 		if p.List == nil {
 			continue
 		}
 		r := newEncoder(room)
 		rows[i] = r
-		if !p.List.Counted || !countedCut {
+		if !p.List.Counted || !countedTruncated {
 			if err := p.List.Rows(r.addRow); err != nil {
-				return nil, 0, Cut{}, fmt.Errorf("read the rows of %s: %w", p.Name, err)
+				return nil, 0, Truncation{}, fmt.Errorf("read the rows of %s: %w", p.Name, err)
 			}
 			if r.err != nil {
-				return nil, 0, Cut{}, r.err
+				return nil, 0, Truncation{}, r.err
 			}
 		}
 		room = r.room
 		missing := 0
 		if p.List.Counted {
 			missing = p.List.Len - len(r.ends)
-			countedCut = countedCut || missing > 0
+			countedTruncated = countedTruncated || missing > 0
 		}
 		if r.full || missing > 0 {
 			cut.Lists = append(cut.Lists, Shortened{p.Name, missing})

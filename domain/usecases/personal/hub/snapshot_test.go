@@ -111,7 +111,7 @@ func fullTask(id string) tasks.Task {
 	}
 }
 
-func mobileFrame(t *testing.T, p Parts) ([]byte, Cut) {
+func mobileFrame(t *testing.T, p Parts) ([]byte, Truncation) {
 	t.Helper()
 	frame, cut, err := MobileFrame(p)
 	if err != nil {
@@ -132,7 +132,7 @@ func desktopFrame(t *testing.T, p Parts) []byte {
 func TestGoldenSnapshots(t *testing.T) {
 	for name, p := range map[string]Parts{"empty": emptyHost(), "full": fullHost()} {
 		phone, cut := mobileFrame(t, p)
-		if cut != (Cut{}) {
+		if cut != (Truncation{}) {
 			t.Errorf("%s: %+v is cut", name, cut)
 		}
 		for kind, frame := range map[string][]byte{"mobile": phone, "desktop": desktopFrame(t, p)} {

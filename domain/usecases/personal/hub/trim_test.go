@@ -39,7 +39,7 @@ func TestFramesAreFullToTheLastByte(t *testing.T) {
 
 	p.Messages = newestFirst(said(1, "old"), said(2, strings.Repeat("字", room/3)+strings.Repeat("x", room%3)))
 	frame, cut := mobileFrame(t, p)
-	if len(frame) != workbench.MaxMobileFrame || cut != (Cut{}) {
+	if len(frame) != workbench.MaxMobileFrame || cut != (Truncation{}) {
 		t.Errorf("%d bytes and %+v, want all of %d", len(frame), cut, workbench.MaxMobileFrame)
 	}
 
@@ -64,7 +64,7 @@ func TestAtMostTheNewest512MessagesAreShown(t *testing.T) {
 			t.Errorf("%s: %d messages, want m88 to m599", name, len(shown))
 		}
 	}
-	if cut != (Cut{}) {
+	if cut != (Truncation{}) {
 		t.Errorf("%+v is cut", cut)
 	}
 }
@@ -84,14 +84,14 @@ func TestFeedThenTasksAreCutOldestFirst(t *testing.T) {
 	p.Tasks = []tasks.Task{task, fullTask("t1")}
 	frame, cut := mobileFrame(t, p)
 	s := decoded(t, frame)
-	if want := (Cut{Messages: true, Feed: 2}); cut != want || len(s.Tasks) != 2 || len(s.Feed) != 8 || s.Feed[0].ID != "f0" {
+	if want := (Truncation{Messages: true, Feed: 2}); cut != want || len(s.Tasks) != 2 || len(s.Feed) != 8 || s.Feed[0].ID != "f0" {
 		t.Errorf("%d tasks, %d of the feed, %+v; want %+v", len(s.Tasks), len(s.Feed), cut, want)
 	}
 
 	p.Tasks[0].Goal = strings.Repeat("t", 1_000_000)
 	frame, cut = mobileFrame(t, p)
 	s = decoded(t, frame)
-	if want := (Cut{Feed: 10, Tasks: 1}); cut != want || len(s.Tasks) != 1 || s.Tasks[0].ID != "t1" || len(s.Feed) != 0 {
+	if want := (Truncation{Feed: 10, Tasks: 1}); cut != want || len(s.Tasks) != 1 || s.Tasks[0].ID != "t1" || len(s.Feed) != 0 {
 		t.Errorf("%d tasks, %d of the feed, %+v; want %+v", len(s.Tasks), len(s.Feed), cut, want)
 	}
 }
@@ -109,7 +109,7 @@ func TestListsThatAreTooLongMeanReload(t *testing.T) {
 			for i := range c.items {
 				p.Items = append(p.Items, life.Item{ID: fmt.Sprint(i), Kind: workbench.Todo, Version: 1, Title: "x", Note: c.note, Status: "open"})
 			}
-			if frame, cut := mobileFrame(t, p); frame != nil || cut != (Cut{Reload: true}) {
+			if frame, cut := mobileFrame(t, p); frame != nil || cut != (Truncation{Reload: true}) {
 				t.Errorf("%d bytes and %+v, want none and a reload", len(frame), cut)
 			}
 			if s := decoded(t, desktopFrame(t, p)); len(s.Life.Todos) != c.items {
@@ -184,7 +184,7 @@ func TestAnySnapshotKeepsTheRules(t *testing.T) {
 }
 
 // checkShown: of every list the newest, in order.
-func checkShown(t *testing.T, p Parts, all []conversations.Message, s workbench.MobileSnapshot, cut Cut) {
+func checkShown(t *testing.T, p Parts, all []conversations.Message, s workbench.MobileSnapshot, cut Truncation) {
 	t.Helper()
 	shown := s.Conversations.Messages
 	if whole := len(shown) == min(len(all), workbench.MaxShownMessages); len(shown) > workbench.MaxShownMessages || whole == cut.Messages {

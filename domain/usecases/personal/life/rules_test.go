@@ -17,16 +17,16 @@ import (
 // moment is in no zone of the wire and finer than it, on purpose.
 var moment = time.Date(2026, time.November, 30, 9, 30, 0, 123_456_789, time.FixedZone("", 2*60*60))
 
-// shelf keeps lists in memory and counts what is written. A store in which a
+// memoryStore keeps lists in memory and counts what is written. A store in which a
 // look-up or a write fails has broken set.
-type shelf struct {
+type memoryStore struct {
 	items   []life.Item
 	profile life.Profile
 	writes  int
 	broken  error
 }
 
-func (s *shelf) find(kind workbench.ItemKind, id string) int {
+func (s *memoryStore) find(kind workbench.ItemKind, id string) int {
 	for i, it := range s.items {
 		if it.Kind == kind && it.ID == id {
 			return i
@@ -35,14 +35,14 @@ func (s *shelf) find(kind workbench.ItemKind, id string) int {
 	return -1
 }
 
-func (s *shelf) Item(kind workbench.ItemKind, id string) (life.Item, bool, error) {
+func (s *memoryStore) Item(kind workbench.ItemKind, id string) (life.Item, bool, error) {
 	if i := s.find(kind, id); i >= 0 {
 		return s.items[i], true, s.broken
 	}
 	return life.Item{}, false, s.broken
 }
 
-func (s *shelf) Items(kind workbench.ItemKind) (row []life.Item, err error) {
+func (s *memoryStore) Items(kind workbench.ItemKind) (row []life.Item, err error) {
 	for _, it := range s.items {
 		if it.Kind == kind {
 			row = append(row, it)
@@ -51,7 +51,7 @@ func (s *shelf) Items(kind workbench.ItemKind) (row []life.Item, err error) {
 	return row, s.broken
 }
 
-func (s *shelf) PutItem(it life.Item) error {
+func (s *memoryStore) PutItem(it life.Item) error {
 	s.writes++
 	if i := s.find(it.Kind, it.ID); i >= 0 {
 		s.items[i] = it
@@ -61,7 +61,7 @@ func (s *shelf) PutItem(it life.Item) error {
 	return s.broken
 }
 
-func (s *shelf) DropItem(kind workbench.ItemKind, id string) error {
+func (s *memoryStore) DropItem(kind workbench.ItemKind, id string) error {
 	s.writes++
 	if i := s.find(kind, id); i >= 0 {
 		s.items = append(s.items[:i:i], s.items[i+1:]...)
@@ -69,16 +69,16 @@ func (s *shelf) DropItem(kind workbench.ItemKind, id string) error {
 	return s.broken
 }
 
-func (s *shelf) Profile() (life.Profile, error) { return s.profile, s.broken }
+func (s *memoryStore) Profile() (life.Profile, error) { return s.profile, s.broken }
 
-func (s *shelf) PutProfile(p life.Profile) error {
+func (s *memoryStore) PutProfile(p life.Profile) error {
 	s.writes++
 	s.profile = p
 	return s.broken
 }
 
 // do carries out an operation that must succeed.
-func (s *shelf) do(t *testing.T, request string, op life.Op) life.Outcome {
+func (s *memoryStore) do(t *testing.T, request string, op life.Op) life.Outcome {
 	t.Helper()
 	done, err := life.Mutate(s, request, op, moment)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *shelf) do(t *testing.T, request string, op life.Op) life.Outcome {
 }
 
 // refuse carries out an operation that must be refused without a trace.
-func (s *shelf) refuse(t *testing.T, request string, op life.Op, want workbench.Refusal) {
+func (s *memoryStore) refuse(t *testing.T, request string, op life.Op, want workbench.Refusal) {
 	t.Helper()
 	writes := s.writes
 	done, err := life.Mutate(s, request, op, moment)
@@ -100,7 +100,7 @@ func (s *shelf) refuse(t *testing.T, request string, op life.Op, want workbench.
 	}
 }
 
-func (s *shelf) item(t *testing.T, kind workbench.ItemKind, id string) life.Item {
+func (s *memoryStore) item(t *testing.T, kind workbench.ItemKind, id string) life.Item {
 	t.Helper()
 	it, ok, _ := s.Item(kind, id)
 	if !ok {
@@ -124,7 +124,7 @@ func statusOf(kind workbench.ItemKind, it life.Outcome, status string) life.Upda
 }
 
 func TestNewItems(t *testing.T) {
-	s := &shelf{}
+	s := &memoryStore{}
 	goal := s.do(t, "r1", life.CreateItem{Kind: workbench.Goal, Title: "G", Criteria: "C"})
 	todo := s.do(t, "r2", life.CreateItem{Kind: workbench.Todo, Title: "T", Note: "N", Due: "2026-01-02", GoalID: goal.ID})
 	idea := s.do(t, "r3", life.CreateItem{Kind: workbench.Idea, Title: "I", GoalID: goal.ID})
@@ -150,7 +150,7 @@ func TestNewItems(t *testing.T) {
 }
 
 func TestARequestMakesOneItem(t *testing.T) {
-	s := &shelf{}
+	s := &memoryStore{}
 	made := s.do(t, "r", newTodo("T"))
 	if again := s.do(t, "r", newTodo("T")); again != made || len(s.items) != 1 {
 		t.Errorf("%+v then %+v, %d items", made, again, len(s.items))
@@ -165,7 +165,7 @@ func TestARequestMakesOneItem(t *testing.T) {
 // and is given where commands are carried out. What is tested here is what keeps
 // an adoption from making two goals: its request id is derived from the card.
 func TestP80_AnAdoptionMakesOneGoal(t *testing.T) {
-	s := &shelf{}
+	s := &memoryStore{}
 	const request = "context-adopt:0123456789abcdef0123456789abcdef"
 	made := s.do(t, request, newGoal("As the card said"))
 	if again := s.do(t, request, newGoal("As the card said")); again != made {
@@ -178,7 +178,7 @@ func TestP80_AnAdoptionMakesOneGoal(t *testing.T) {
 }
 
 func TestMembersBelongToTheirKind(t *testing.T) {
-	s := &shelf{}
+	s := &memoryStore{}
 	goal, idea, todo := s.do(t, "g", newGoal("G")), s.do(t, "i", newIdea("I")), s.do(t, "t", newTodo("T"))
 	some := nova.Some[string]
 	for want, ops := range map[workbench.Refusal][]life.Op{
@@ -205,7 +205,7 @@ func TestMembersBelongToTheirKind(t *testing.T) {
 }
 
 func TestUpdateChangesWhatItNames(t *testing.T) {
-	s := &shelf{}
+	s := &memoryStore{}
 	some := nova.Some[string]
 	goal := s.do(t, "g", newGoal("G"))
 	todo := s.do(t, "t", life.CreateItem{Kind: workbench.Todo, Title: "T", Note: "N", Due: "2026-01-02", GoalID: goal.ID})
@@ -231,7 +231,7 @@ func TestUpdateChangesWhatItNames(t *testing.T) {
 }
 
 func TestP82_StaleVersionChangesNothing(t *testing.T) {
-	s := &shelf{profile: life.Profile{About: "me", Version: 4}}
+	s := &memoryStore{profile: life.Profile{About: "me", Version: 4}}
 	todo, idea := s.do(t, "t", newTodo("T")), s.do(t, "i", newIdea("I"))
 	s.do(t, "u", statusOf(workbench.Todo, todo, "doing"))
 	before := fmt.Sprint(s.items, s.profile)
@@ -251,7 +251,7 @@ func TestP82_StaleVersionChangesNothing(t *testing.T) {
 }
 
 func TestP81_AnIdeaBecomesOneTodo(t *testing.T) {
-	s := &shelf{}
+	s := &memoryStore{}
 	goal := s.do(t, "g", newGoal("G"))
 	idea := s.do(t, "i", life.CreateItem{Kind: workbench.Idea, Title: "I", Note: "N", GoalID: goal.ID})
 	op := life.ConvertIdea{ID: idea.ID, Target: workbench.Todo, Expected: 1}
@@ -276,7 +276,7 @@ func TestP81_AnIdeaBecomesOneTodo(t *testing.T) {
 }
 
 func TestAnIdeaBecomesAGoalOutsideOfItsOwn(t *testing.T) {
-	s := &shelf{}
+	s := &memoryStore{}
 	goal := s.do(t, "g", newGoal("G"))
 	idea := s.do(t, "i", life.CreateItem{Kind: workbench.Idea, Title: "I", GoalID: goal.ID})
 	made := s.do(t, "c", life.ConvertIdea{ID: idea.ID, Target: workbench.Goal, Expected: 1})
@@ -286,7 +286,7 @@ func TestAnIdeaBecomesAGoalOutsideOfItsOwn(t *testing.T) {
 }
 
 func TestGoalLinks(t *testing.T) {
-	s := &shelf{}
+	s := &memoryStore{}
 	some := nova.Some[string]
 	goal := s.do(t, "g", newGoal("G"))
 	todo := s.do(t, "t", life.CreateItem{Kind: workbench.Todo, Title: "T", GoalID: goal.ID})
@@ -308,7 +308,7 @@ func TestGoalLinks(t *testing.T) {
 }
 
 func TestUndoTakesBackAnUnchangedTodo(t *testing.T) {
-	s := &shelf{}
+	s := &memoryStore{}
 	todo, idea := s.do(t, "t", newTodo("T")), s.do(t, "i", newIdea("I"))
 	s.refuse(t, "u", life.UndoCreate{ID: idea.ID}, workbench.ItemNotFound)
 	if done := s.do(t, "u", life.UndoCreate{ID: todo.ID}); done != todo || s.find(workbench.Todo, todo.ID) >= 0 {
@@ -318,7 +318,7 @@ func TestUndoTakesBackAnUnchangedTodo(t *testing.T) {
 }
 
 func TestProfile(t *testing.T) {
-	s := &shelf{}
+	s := &memoryStore{}
 	if done := s.do(t, "p", life.SetProfile{About: "me"}); done != (life.Outcome{ID: "profile", Version: 1}) {
 		t.Errorf("%+v", done)
 	}
@@ -328,12 +328,12 @@ func TestProfile(t *testing.T) {
 }
 
 func TestNewsAreConvertedElsewhere(t *testing.T) {
-	(&shelf{}).refuse(t, "n", life.FromNews{}, workbench.NewsCommandRequired)
+	(&memoryStore{}).refuse(t, "n", life.FromNews{}, workbench.NewsCommandRequired)
 }
 
 func TestListsAreBounded(t *testing.T) {
 	for kind, most := range map[workbench.ItemKind]int{workbench.Todo: 1000, workbench.Idea: 1000, workbench.Goal: 200} {
-		s := &shelf{}
+		s := &memoryStore{}
 		for i := range most - 1 {
 			s.items = append(s.items, life.Item{ID: fmt.Sprint(i), Kind: kind, Version: 1, Status: "active"})
 		}
@@ -350,7 +350,7 @@ func TestListsAreBounded(t *testing.T) {
 
 // A store that fails is no refusal: nothing may be concluded from it.
 func TestAFailingShelfIsNoRefusal(t *testing.T) {
-	s := &shelf{}
+	s := &memoryStore{}
 	todo, idea := s.do(t, "t", newTodo("T")), s.do(t, "i", newIdea("I"))
 	s.broken = errors.New("disk")
 	for _, op := range []life.Op{

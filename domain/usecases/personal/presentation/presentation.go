@@ -115,7 +115,7 @@ func (p *Presentation) set(r hub.Request, asked Mode) hub.Mutation {
 			}
 			p.mu.Unlock()
 			p.hub.RaiseRevision() // the page is shown it
-			p.hub.Announce()
+			p.hub.NotifyAll()
 		},
 		Failed: func() workbench.Refusal { return workbench.PresentationFailed },
 	}

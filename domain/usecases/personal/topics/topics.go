@@ -114,7 +114,7 @@ func (t *Topics) BeginAnswer(q ports.AnsweredQuestion) (end func(ctx context.Con
 	began := t.erased.begin()
 	return func(ctx context.Context, a ports.Answered) {
 		defer t.erased.end()
-		if err := hub.Guard(func() error { return errors.Join(t.record(ctx, q, address, a, began), t.KeepBounds(ctx)) }); err != nil {
+		if err := hub.SafeCall(func() error { return errors.Join(t.record(ctx, q, address, a, began), t.KeepBounds(ctx)) }); err != nil {
 			t.hub.Log.Error("a question of the browser could not be kept as a topic", "error", err)
 		}
 	}

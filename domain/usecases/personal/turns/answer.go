@@ -29,7 +29,7 @@ func (t *Turns) answerAll(life context.Context, conversationID string) {
 		if turn == nil {
 			return
 		}
-		err := hub.Guard(func() error { return errors.Join(t.answer(ctx, life, turn), t.topics.KeepBounds(life)) })
+		err := hub.SafeCall(func() error { return errors.Join(t.answer(ctx, life, turn), t.topics.KeepBounds(life)) })
 		if err != nil && life.Err() == nil {
 			t.hub.Log.Error("a turn could not be ended", "error", err)
 		}
@@ -48,7 +48,7 @@ var errGone = errors.New("the turn's message is gone")
 func (t *Turns) answer(ctx, life context.Context, turn *Turn) error {
 	answerText, err := "", errDropped
 	if !t.Queue.isDropped(turn) {
-		err = hub.Guard(func() (err error) {
+		err = hub.SafeCall(func() (err error) {
 			answerText, err = t.reply(ctx, turn)
 			return err
 		})
@@ -80,7 +80,7 @@ func (t *Turns) reply(ctx context.Context, turn *Turn) (answerText string, err e
 	}
 	prompt := answers.BuildTurn(in, language, t.opts.MaxPrompt)
 	stream := answerStream{hub: t.hub, queue: t.Queue, turn: turn}
-	err = hub.Guard(func() error {
+	err = hub.SafeCall(func() error {
 		return t.opts.Model.Generate(ctx, ports.Prompt(prompt), func(piece string) error {
 			if err := stream.add(piece); err != nil {
 				return err

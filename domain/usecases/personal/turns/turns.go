@@ -187,7 +187,7 @@ func (t *Turns) enqueueText(s Text, settle func(error)) {
 	}
 	admitAll := func(ctx context.Context) { t.admitAll(ctx, s.ConversationID) }
 	if begin && !t.hub.Start(admitAll) {
-		admitAll(t.hub.Life()) // it has ended: all of them fail
+		admitAll(t.hub.Context()) // it has ended: all of them fail
 	}
 }
 
@@ -199,7 +199,7 @@ func (t *Turns) admitAll(ctx context.Context, conversationID string) {
 			return
 		}
 		var turn *Turn
-		err := hub.Guard(func() (err error) {
+		err := hub.SafeCall(func() (err error) {
 			turn, err = t.store(ctx, next.text)
 			return err
 		})

@@ -119,7 +119,7 @@ func (v *Voice) run(ctx context.Context, conversationID string) (stop func(), er
 	ctx, cancel := v.hub.Within(ctx, startLimit)
 	defer cancel()
 	defer v.hub.Interruptible(cancel)()
-	err = hub.Guard(func() (err error) {
+	err = hub.SafeCall(func() (err error) {
 		stop, err = v.runtime.StartVoice(ctx, conversationID)
 		return err
 	})
@@ -147,12 +147,12 @@ func (v *Voice) stopIf(wanted func(state) bool) {
 	v.mu.Lock()
 	v.state = state{}
 	v.mu.Unlock()
-	v.hub.Announce()
+	v.hub.NotifyAll()
 }
 
 // end stops the runtime; it may take its time.
 func (v *Voice) end(stop func()) {
-	if err := hub.Guard(func() error { stop(); return nil }); err != nil {
+	if err := hub.SafeCall(func() error { stop(); return nil }); err != nil {
 		v.hub.Log.Error("voice could not be stopped", "cause", err)
 	}
 }

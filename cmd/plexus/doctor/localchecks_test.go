@@ -128,14 +128,14 @@ func TestLocal_CodeThatDoesNotReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := drawn(server, matrix, server.String()); f.Level != OK {
+	if f := judgeCode(server, matrix, server.String()); f.Level != OK {
 		t.Errorf("%+v", f)
 	}
-	if f := drawn(server, matrix, server.String()+"x"); f.Level != Fault || !strings.Contains(f.Detail, "says something else") {
+	if f := judgeCode(server, matrix, server.String()+"x"); f.Level != Fault || !strings.Contains(f.Detail, "says something else") {
 		t.Errorf("%+v", f)
 	}
 	matrix[20][20] = !matrix[20][20]
-	if f := drawn(server, matrix, server.String()); f.Level != Fault || !strings.Contains(f.Detail, "cannot be read back") || f.Advice == "" {
+	if f := judgeCode(server, matrix, server.String()); f.Level != Fault || !strings.Contains(f.Detail, "cannot be read back") || f.Advice == "" {
 		t.Errorf("%+v", f)
 	}
 }
@@ -167,12 +167,12 @@ func TestTailnet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var levels, said []string
+		var levels, details []string
 		for _, f := range Tailnet(c.forwards, name, server, client, private) {
-			levels, said = append(levels, string(f.Level)), append(said, f.Detail+" "+f.Advice)
+			levels, details = append(levels, string(f.Level)), append(details, f.Detail+" "+f.Advice)
 		}
-		if strings.Join(levels, " ") != c.levels || !strings.Contains(strings.Join(said, "\n"), c.want) {
-			t.Errorf("%s: %v %q", c.what, levels, said)
+		if strings.Join(levels, " ") != c.levels || !strings.Contains(strings.Join(details, "\n"), c.want) {
+			t.Errorf("%s: %v %q", c.what, levels, details)
 		}
 	}
 }

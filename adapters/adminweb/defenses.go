@@ -25,8 +25,8 @@ const (
 	scheme  = "Bearer "
 )
 
-// guard is what keeps everybody out but the owner.
-type guard struct {
+// accessControl is what keeps everybody out but the owner.
+type accessControl struct {
 	*sessions
 	hosts      *atomic.Pointer[httpguard.HostRule]
 	peerIsOurs func(net.Conn) (bool, error) // nil where the system cannot say
@@ -34,11 +34,11 @@ type guard struct {
 	master     secret.Hash // of the token for the API
 }
 
-// defences in the order in which a request meets them. Each is there for an attack
+// defenses in the order in which a request meets them. Each is there for an attack
 // that the others let through; attack_test.go shows it. They stand before the
 // router, so that they judge what has no route too.
-func (s *Server) defences() chi.Middlewares {
-	g := &guard{s.sessions(), &s.hosts, s.PeerIsOurs, s.API != nil, s.Master}
+func (s *Server) defenses() chi.Middlewares {
+	g := &accessControl{s.sessions(), &s.hosts, s.PeerIsOurs, s.API != nil, s.Master}
 	crossOrigin := http.NewCrossOriginProtection()
 	return chi.Middlewares{
 		g.recoverPanics,
@@ -57,8 +57,8 @@ func (s *Server) defences() chi.Middlewares {
 }
 
 // require lets a request pass when ok says so. It answers all others alike; the
-// owner's list and the log say which defence it was.
-func (g *guard) require(cause admission.Cause, ok func(*http.Request) bool) func(http.Handler) http.Handler {
+// owner's list and the log say which defense it was.
+func (g *accessControl) require(cause admission.Cause, ok func(*http.Request) bool) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !ok(r) {
@@ -72,17 +72,17 @@ func (g *guard) require(cause admission.Cause, ok func(*http.Request) bool) func
 }
 
 // recoverPanics keeps a fault of one page from ending the process's other work.
-func (g *guard) recoverPanics(next http.Handler) http.Handler {
+func (g *accessControl) recoverPanics(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
-			caught := recover()
-			if err, ok := caught.(error); caught == nil || ok && errors.Is(err, http.ErrAbortHandler) {
-				if caught != nil {
-					panic(caught)
+			recovered := recover()
+			if err, ok := recovered.(error); recovered == nil || ok && errors.Is(err, http.ErrAbortHandler) {
+				if recovered != nil {
+					panic(recovered)
 				}
 				return
 			}
-			g.log.Error("the owner's page panicked", "method", r.Method, "panic", recovery.Describe(caught), "stack", string(debug.Stack()))
+			g.log.Error("the owner's page panicked", "method", r.Method, "panic", recovery.Describe(recovered), "stack", string(debug.Stack()))
 			writeText(w, http.StatusInternalServerError, "internal error\n")
 		}()
 		next.ServeHTTP(w, r)
@@ -103,7 +103,7 @@ type peerKey struct{}
 // whose a connection is. One of them may have had this port while the host was
 // stopped, and with it the cookie of a page that was left open. Not being able to
 // tell is a no.
-func (g *guard) isOurPeer(r *http.Request) bool {
+func (g *accessControl) isOurPeer(r *http.Request) bool {
 	if g.peerIsOurs == nil {
 		return true
 	}
@@ -126,7 +126,7 @@ func (g *guard) isOurPeer(r *http.Request) bool {
 // names. It comes after the check of the Host, so that r.Host is one of ours. The API
 // is for commands, so nothing of a browser's may be on a request for it; an extension
 // may set Authorization, but not take these away.
-func (g *guard) isOurOrigin(r *http.Request) bool {
+func (g *accessControl) isOurOrigin(r *http.Request) bool {
 	byBrowser := len(r.Header["Origin"]) > 0 || len(r.Header["Cookie"]) > 0 || hasFetchMetadata(r)
 	return sameOrigin(r) && !(g.forAPI(r) && byBrowser)
 }
@@ -175,14 +175,14 @@ func setHeaders(next http.Handler) http.Handler {
 }
 
 // forAPI reports whether a request is for the API that there is.
-func (g *guard) forAPI(r *http.Request) bool {
+func (g *accessControl) forAPI(r *http.Request) bool {
 	return g.hasAPI && strings.HasPrefix(r.URL.Path, apiRoot)
 }
 
 // checkToken lets nobody to the API without the master token. What was wrong with
 // a request, the answer does not say. It compares hashes, which takes the same time
 // whatever was brought.
-func (g *guard) checkToken(next http.Handler) http.Handler {
+func (g *accessControl) checkToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if g.forAPI(r) {
 			values := r.Header["Authorization"]
@@ -207,7 +207,7 @@ func sessionOf(r *http.Request) ports.PageSession {
 
 // checkSession shows pages of a session to its browser alone. Everybody else
 // learns how to sign in, and not whether there is such a session.
-func (g *guard) checkSession(next http.Handler) http.Handler {
+func (g *accessControl) checkSession(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		prefix, ok := ofSession(r.URL.Path)
 		if !ok {

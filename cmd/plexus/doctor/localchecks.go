@@ -47,8 +47,8 @@ func (s Subject) files(context.Context) []Finding {
 
 // Room on the disk, in bytes.
 const (
-	tooLittle = 64 << 20
-	scarce    = 512 << 20
+	minFreeSpace = 64 << 20
+	lowFreeSpace = 512 << 20
 )
 
 func (s Subject) disk(context.Context) []Finding {
@@ -57,9 +57,9 @@ func (s Subject) disk(context.Context) []Finding {
 	switch {
 	case err != nil:
 		return []Finding{skipped("disk", "The room on the disk could not be found out: "+err.Error())}
-	case free < tooLittle:
+	case free < minFreeSpace:
 		return []Finding{fault("disk", room, "Make room: nothing can be paired or revoked on a full disk.")}
-	case free < scarce:
+	case free < lowFreeSpace:
 		return []Finding{warning("disk", room, "Make room before it runs out.")}
 	}
 	return []Finding{ok("disk", room)}
@@ -111,11 +111,11 @@ func (s Subject) code(context.Context) []Finding {
 	if err != nil {
 		return []Finding{fault("public url", "It is too long for a code: "+err.Error()+".", "Use a shorter name.")}
 	}
-	return []Finding{drawn(s.Server, matrix, text)}
+	return []Finding{judgeCode(s.Server, matrix, text)}
 }
 
-// drawn judges a code for a server, whose modules have to say text.
-func drawn(server pairing.Server, matrix qr.Matrix, text string) Finding {
+// judgeCode judges a code for a server, whose modules have to say text.
+func judgeCode(server pairing.Server, matrix qr.Matrix, text string) Finding {
 	lead := fmt.Sprintf("Phones connect to %s. A code for it has %d columns", server, len(matrix))
 	back, err := qr.Read(matrix)
 	if err == nil && back != text {
