@@ -28,19 +28,17 @@ type Chats struct {
 	queue   *turns.Queue
 	topics  *topics.Topics
 	voice   *voice.Voice
-	titles  titles
+	// Titles of the conversations that the host names.
+	chatTitle, remindersTitle string
 }
-
-// titles are those of the conversations that the host names.
-type titles struct{ chat, reminders string }
 
 // New makes them for a host that speaks a language.
 func New(h *hub.Hub, archive ports.PersonalArchive, q *turns.Queue, t *topics.Topics, v *voice.Voice, language answers.Language) *Chats {
-	words := titles{chat: "Chat", reminders: "Reminders"}
+	chat, reminders := "Chat", "Reminders"
 	if language == answers.Chinese {
-		words = titles{chat: "新对话", reminders: "主动提醒"}
+		chat, reminders = "新对话", "主动提醒"
 	}
-	return &Chats{h, archive, q, t, v, words}
+	return &Chats{h, archive, q, t, v, chat, reminders}
 }
 
 // Area is what the hub has to know of them.
@@ -111,8 +109,8 @@ func (p *Voice) Read(f *jsonform.Form) {
 // host's language, and that the selected one is.
 func (c *Chats) open(tx ports.PersonalTx) error {
 	for _, permanent := range []conversations.Conversation{
-		{ID: conversations.MainID, Kind: conversations.Chat, Title: conversations.FreeTitle(c.titles.chat, nil)},
-		{ID: conversations.ProactiveID, Kind: conversations.Proactive, Title: c.titles.reminders},
+		{ID: conversations.MainID, Kind: conversations.Chat, Title: conversations.FreeTitle(c.chatTitle, nil)},
+		{ID: conversations.ProactiveID, Kind: conversations.Proactive, Title: c.remindersTitle},
 	} {
 		there, err := tx.Conversation(permanent.ID)
 		switch {
@@ -179,7 +177,7 @@ func (c *Chats) create(tx ports.PersonalTx, title string) (id string, err error)
 		return "", workbench.ConversationLimit
 	}
 	if title = conversations.NewTitle(title); title == "" {
-		title = conversations.FreeTitle(c.titles.chat, chats)
+		title = conversations.FreeTitle(c.chatTitle, chats)
 	}
 	made := conversations.Conversation{ID: c.hub.NewID("chat:"), Kind: conversations.Chat, Title: title, CreatedAt: c.hub.Timestamp()}
 	made.UpdatedAt = made.CreatedAt

@@ -37,26 +37,19 @@ type Profile struct {
 	Version uint64 `json:"version"`
 }
 
-// statuses lists what an item of a kind can be; the first is that of a new one.
-func statuses(kind workbench.ItemKind) []string {
-	switch kind {
-	case workbench.Todo:
-		return []string{"open", "doing", "waiting", "done", "cancelled"}
-	case workbench.Idea:
-		return []string{"active", "archived"}
-	}
-	return []string{"active", "paused", "completed", "archived"}
+// lists says of each list how many items it may have and what one can be; the first
+// status is that of a new one.
+var lists = map[workbench.ItemKind]struct {
+	max      int
+	statuses []string
+}{
+	workbench.Todo: {MaxTodos, []string{"open", "doing", "waiting", "done", "cancelled"}},
+	workbench.Idea: {MaxIdeas, []string{"active", archived}},
+	workbench.Goal: {MaxGoals, []string{"active", "paused", "completed", archived}},
 }
 
-func maxItems(kind workbench.ItemKind) int {
-	switch kind {
-	case workbench.Todo:
-		return MaxTodos
-	case workbench.Idea:
-		return MaxIdeas
-	}
-	return MaxGoals
-}
+// archived is the status that takes an idea or a goal out of use.
+const archived = "archived"
 
 // Value is the member life of a snapshot. Lists of which not even the texts fit
 // into a phone's snapshot are 30 MB at most.

@@ -17,7 +17,9 @@ const (
 )
 
 // Op is what a life.mutate does: one of the types below, by value.
-type Op interface{ op() }
+type Op interface {
+	apply(operation) (Outcome, error)
+}
 
 // The operations (nova-personal §8.2). A string that is "" was not given; an
 // Optional that is not Set leaves the member as it is.
@@ -49,13 +51,6 @@ type (
 	// FromNews is an operation that the host keeps for itself.
 	FromNews struct{}
 )
-
-func (CreateItem) op()  {}
-func (UpdateItem) op()  {}
-func (ConvertIdea) op() {}
-func (UndoCreate) op()  {}
-func (SetProfile) op()  {}
-func (FromNews) op()    {}
 
 // Outcome names what a life.mutate made or changed.
 type Outcome struct {
@@ -97,7 +92,7 @@ func (p *Params) Read(f *jsonform.Form) {
 			params.TrimmedText(f, "title", &op.Title.Value, maxItemTitle)
 		}
 		givenText(f, "note", &op.Note, jsonform.Units(0, maxNote))
-		f.Text("status", jsonform.Omitted, &op.Status, func(s string) bool { return slices.Contains(statuses(op.Kind), s) })
+		f.Text("status", jsonform.Omitted, &op.Status, func(s string) bool { return slices.Contains(lists[op.Kind].statuses, s) })
 		nullableText(f, "goal_id", &op.GoalID, jsonform.Units(1, params.MaxRef))
 		nullableText(f, "due", &op.Due, params.IsDate)
 		givenText(f, "success_criteria", &op.Criteria, jsonform.Units(0, maxCriteria))

@@ -25,22 +25,7 @@ type ItemStore interface {
 // (nova-personal §8.2).
 func Mutate(s ItemStore, requestID string, op Op, now time.Time) (Outcome, error) {
 	hash := sha256.Sum256([]byte(requestID))
-	m := operation{s, hex.EncodeToString(hash[:]), now.UTC().Round(0)}
-	switch op := op.(type) {
-	case CreateItem:
-		return m.create(op)
-	case UpdateItem:
-		return m.update(op)
-	case ConvertIdea:
-		return m.convert(op)
-	case UndoCreate:
-		return m.undo(op)
-	case SetProfile:
-		return m.setProfile(op)
-	case FromNews:
-		return Outcome{}, workbench.NewsCommandRequired
-	}
-	return Outcome{}, workbench.InvalidRequest
+	return op.apply(operation{s, hex.EncodeToString(hash[:]), now.UTC().Round(0)})
 }
 
 // operation is one operation under way.
@@ -50,10 +35,7 @@ type operation struct {
 	now   time.Time
 }
 
-// archived is the status that takes an idea or a goal out of use.
-const archived = "archived"
-
-func (m operation) create(op CreateItem) (Outcome, error) {
+func (op CreateItem) apply(m operation) (Outcome, error) {
 	if err := fits(op.Kind, op.GoalID, op.Due, op.Criteria); err != nil {
 		return Outcome{}, err
 	}
@@ -64,7 +46,7 @@ func (m operation) create(op CreateItem) (Outcome, error) {
 
 // add puts a new item. linked is the goal that it may have though it is archived.
 func (m operation) add(made Item, linked string) (Outcome, error) {
-	made.ID, made.Version, made.Status = m.newID, 1, statuses(made.Kind)[0]
+	made.ID, made.Version, made.Status = m.newID, 1, lists[made.Kind].statuses[0]
 	made.CreatedAt, made.UpdatedAt = m.now, m.now
 	if outcome, known, err := m.known(made); known || err != nil {
 		return outcome, err
@@ -76,7 +58,7 @@ func (m operation) add(made Item, linked string) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	if len(row) >= maxItems(made.Kind) {
+	if len(row) >= lists[made.Kind].max {
 		return Outcome{}, workbench.StoreCapacity
 	}
 	return Outcome{made.ID, made.Version}, m.PutItem(made)
@@ -101,7 +83,7 @@ func (m operation) known(made Item) (outcome Outcome, known bool, err error) {
 	return Outcome{}, false, nil
 }
 
-func (m operation) update(op UpdateItem) (Outcome, error) {
+func (op UpdateItem) apply(m operation) (Outcome, error) {
 	if err := fits(op.Kind, op.GoalID.Value, op.Due.Value, op.Criteria.Value); err != nil {
 		return Outcome{}, err
 	}
@@ -129,9 +111,9 @@ func (m operation) update(op UpdateItem) (Outcome, error) {
 	return Outcome{it.ID, it.Version}, m.PutItem(it)
 }
 
-// convert makes a to-do or a goal of an idea, once: afterwards it gives what was
+// apply makes a to-do or a goal of the idea, once: afterwards it gives what was
 // made, whatever became of the idea.
-func (m operation) convert(op ConvertIdea) (Outcome, error) {
+func (op ConvertIdea) apply(m operation) (Outcome, error) {
 	idea, ok, err := m.Item(workbench.Idea, op.ID)
 	if err != nil {
 		return Outcome{}, err
@@ -161,7 +143,7 @@ func (m operation) convert(op ConvertIdea) (Outcome, error) {
 	return m.add(made, idea.GoalID)
 }
 
-func (m operation) undo(op UndoCreate) (Outcome, error) {
+func (op UndoCreate) apply(m operation) (Outcome, error) {
 	it, ok, err := m.Item(workbench.Todo, op.ID)
 	switch {
 	case err != nil:
@@ -174,7 +156,11 @@ func (m operation) undo(op UndoCreate) (Outcome, error) {
 	return Outcome{it.ID, it.Version}, m.DropItem(workbench.Todo, it.ID)
 }
 
-func (m operation) setProfile(op SetProfile) (Outcome, error) {
+func (FromNews) apply(operation) (Outcome, error) {
+	return Outcome{}, workbench.NewsCommandRequired
+}
+
+func (op SetProfile) apply(m operation) (Outcome, error) {
 	p, err := m.Profile()
 	if err != nil {
 		return Outcome{}, err

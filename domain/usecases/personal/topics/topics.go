@@ -134,7 +134,10 @@ func (t *Topics) record(ctx context.Context, q ports.AnsweredQuestion, address s
 		if isNew {
 			c = conversations.Conversation{ID: t.hub.NewID("topic:"), Kind: conversations.Topic, SubjectKey: subject, CreatedAt: t.hub.Timestamp()}
 		}
-		c.Title, c.UpdatedAt = title(q.Page.Title, address), t.hub.Timestamp()
+		c.Title, c.UpdatedAt = conversations.NewTitle(q.Page.Title), t.hub.Timestamp()
+		if u, err := url.Parse(address); c.Title == "" && err == nil {
+			c.Title = conversations.NewTitle(u.Host)
+		}
 		if err := tx.PutConversation(c); err != nil {
 			return err
 		}
@@ -175,18 +178,6 @@ func (t *Topics) addPair(tx ports.PersonalTx, topic, question string, a ports.An
 		Text: answer, ReplyTo: user.ID, Delivery: delivery,
 	})
 	return err
-}
-
-// title is the page's title, or the host of its address.
-func title(ofPage, address string) string {
-	if ofPage = conversations.NewTitle(ofPage); ofPage != "" {
-		return ofPage
-	}
-	u, err := url.Parse(address)
-	if err != nil {
-		return conversations.NewTitle(address)
-	}
-	return conversations.NewTitle(u.Host)
 }
 
 // Erased notes, from the change itself, that a conversation is cleared or deleted:

@@ -8,7 +8,6 @@ import (
 
 	"plexus/domain/answers"
 	"plexus/domain/conversations"
-	"plexus/domain/framing"
 	"plexus/domain/nova"
 	"plexus/domain/usecases/personal/hub"
 	"plexus/domain/usecases/personal/stored"
@@ -121,9 +120,7 @@ func (t *Turns) promptInput(ctx context.Context, turn *Turn) (in answers.Turn, e
 	if err != nil || t.opts.Find == nil {
 		return in, err
 	}
-	var results []framing.Result
-	results, err = t.opts.Find(ctx, turn.message.Text, about.URL, maxFound)
-	in.Results = results
+	in.Results, err = t.opts.Find(ctx, turn.message.Text, about.URL, maxFound)
 	return in, err
 }
 
@@ -182,23 +179,19 @@ func (t *Turns) finish(life context.Context, turn *Turn, answerText string, fail
 	if failure != nil && !errors.Is(failure, errDropped) {
 		t.hub.Log.Warn("a turn has failed", "cause", failure)
 	}
-	t.Queue.ifLive(turn, func() { t.sendEnd(turn, answerText, failure, err) })
-	return err
-}
-
-// sendEnd tells the clients how a turn has ended. An empty final caption takes
-// away what was shown.
-func (t *Turns) sendEnd(turn *Turn, answerText string, failure, unstored error) {
-	turn.partiallySent = false
 	cause := ""
 	switch {
-	case unstored != nil:
+	case err != nil: // an empty final caption takes away what was shown
 		answerText, cause = "", "status_persistence_failed"
 	case failure != nil:
 		cause = "response_failed"
 	}
-	t.hub.Caption(turn.caption(answerText, true))
-	if cause != "" {
-		t.hub.Broadcast(nova.ConversationError{ConversationID: turn.conversationID, Error: cause})
-	}
+	t.Queue.ifLive(turn, func() {
+		turn.partiallySent = false
+		t.hub.Caption(turn.caption(answerText, true))
+		if cause != "" {
+			t.hub.Broadcast(nova.ConversationError{ConversationID: turn.conversationID, Error: cause})
+		}
+	})
+	return err
 }

@@ -205,18 +205,11 @@ func (q *Queue) Busy(id string) bool {
 // Drop ends what runs and waits in a conversation, for good, and takes back what
 // clients were shown of it: an empty final caption.
 func (q *Queue) Drop(id string) {
-	for _, t := range q.drop(id) {
-		q.hub.Caption(t.caption("", true))
-	}
-}
-
-// drop ends the turns of a conversation and gives those that were sent in part.
-func (q *Queue) drop(id string) (partiallySent []*Turn) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	c := q.open[id]
 	if c == nil {
-		return nil
+		return
 	}
 	gone := slices.Clone(c.turns) // they are marked when their turn comes
 	for _, late := range c.deferred {
@@ -228,11 +221,10 @@ func (q *Queue) drop(id string) (partiallySent []*Turn) {
 	}
 	for _, t := range gone {
 		if t.partiallySent && !t.dropped {
-			partiallySent = append(partiallySent, t)
+			q.hub.Caption(t.caption("", true))
 		}
 		t.dropped = true
 	}
-	return partiallySent
 }
 
 // ifLive calls show unless the turn, which runs, was dropped. While its
