@@ -6,8 +6,11 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/go-chi/chi/v5"
 
 	"plexus/domain/admission"
 )
@@ -437,5 +440,36 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 				t.Errorf("%s: policy %q is without %s", path, policy, want)
 			}
 		}
+	}
+}
+
+// The matrix above tries one route of each kind with every attack; this one tries
+// every route that there is with an attack of each defence against other sites.
+func TestEveryRouteStandsBehindTheDefences(t *testing.T) {
+	st := newStage(t)
+	router, ok := st.handler.(chi.Routes)
+	if !ok {
+		t.Fatalf("the handler is a %T, want the router", st.handler)
+	}
+	parameter := regexp.MustCompile(`\{[^}]*\}`)
+	tried := 0
+	err := chi.Walk(router, func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		path := strings.TrimSuffix(parameter.ReplaceAllString(pattern, "x"), "*")
+		for name, change := range map[string]func(*http.Request){
+			"another Host": hostName("evil.example:9010"), "another Origin": set("Origin", "http://evil.example"), "a proxy": set("X-Forwarded-For", "192.0.2.1"),
+		} {
+			r := httptest.NewRequestWithContext(t.Context(), method, "http://"+address+path, nil)
+			change(r)
+			w := httptest.NewRecorder()
+			st.handler.ServeHTTP(w, r)
+			if w.Code != http.StatusForbidden {
+				t.Errorf("%s %s with %s: %d, want 403", method, path, name, w.Code)
+			}
+			tried++
+		}
+		return nil
+	})
+	if err != nil || tried < 100 {
+		t.Errorf("tried %d requests, error %v", tried, err)
 	}
 }

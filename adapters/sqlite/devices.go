@@ -106,26 +106,6 @@ func (d *Devices) TouchDevice(ctx context.Context, id pairing.DeviceID, at time.
 	return oneRow("note a device's visit", done, err, ports.ErrDeviceUnknown)
 }
 
-// oneRow gives the error of a statement, or none when it changed no row.
-func oneRow(doing string, done sql.Result, err, none error) error {
-	if err != nil {
-		return sqlitex.Wrap(doing, err)
-	}
-	n, err := done.RowsAffected()
-	if err == nil && n == 0 {
-		return none
-	}
-	return sqlitex.Wrap(doing, err)
-}
-
-// noRow gives the error of reading one row, or none when there was no row.
-func noRow(doing string, err, none error) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return none
-	}
-	return sqlitex.Wrap(doing, err)
-}
-
 // Devices implements ports.DeviceRegistry.
 func (d *Devices) Devices(ctx context.Context) ([]pairing.Device, error) {
 	stored, err := listDevices(ctx, d.reader)

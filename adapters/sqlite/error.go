@@ -1,13 +1,15 @@
 package sqlite
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 
 	"plexus/adapters/sqlite/sqlitex"
 )
 
-// The errors of every store in the database.
+// The errors of every store in the database, for SQLite's result codes
+// (sqlitex/error.go has that table). oneRow and noRow give those of a port.
 var (
 	ErrDiskFull = sqlitex.ErrDiskFull
 	ErrBusy     = sqlitex.ErrBusy
@@ -38,4 +40,24 @@ func (e *NewerError) Error() string {
 		s += ", or go back to the copy " + e.Copy
 	}
 	return s
+}
+
+// oneRow gives the error of a statement, or none when it changed no row.
+func oneRow(doing string, done sql.Result, err, none error) error {
+	if err != nil {
+		return sqlitex.Wrap(doing, err)
+	}
+	n, err := done.RowsAffected()
+	if err == nil && n == 0 {
+		return none
+	}
+	return sqlitex.Wrap(doing, err)
+}
+
+// noRow gives the error of reading one row, or none when there was no row.
+func noRow(doing string, err, none error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return none
+	}
+	return sqlitex.Wrap(doing, err)
 }
