@@ -11,11 +11,11 @@ type Words struct {
 	Overview, Pair, Devices, Extensions, Refused, Sessions       string
 	SignOut, Back, Cancel, Copy, Copied, NeedsAttention          string
 	JustNow, MinuteAgo, MinutesAgo, HourAgo, HoursAgo            string
-	DayAgo, DaysAgo, Never, InFuture                             string
+	DayAgo, DaysAgo, InFuture                                    string
 	Seconds, Minutes, Hours, Days                                string
 	Lost, Broken, NotFound, NotFoundLead, FixedBy, ServerProblem string
 
-	SignInTitle, SignInLead, SignInOpen, SignInOr, SignInCode, SignInCodeLead  string
+	SignInTitle, SignInLead, SignInOpen, SignInOr, SignInCodeLead              string
 	SignInField, SignInButton, SignInLeft, SignInWorking, SignInNoScript       string
 	SignInBadCode, SignInBadLink, SignInEnded, SignInCommand, SignInPrint      string
 	StepsTitle, StepExtension, StepExtensionDone, StepPhone, StepPhoneDone     string
@@ -27,7 +27,7 @@ type Words struct {
 	Answers, DoesNotAnswer, SwitchedOff, BuiltInState, Troubled, Set           string
 	Failed, FailedOnce, FoundModel, UseModel, NoAddress, SetAddress            string
 	Dictation, DictationOff, DictationAdvice, DictationNoModel                 string
-	Live, LiveExtensions, LivePhone, NoPhone, PhonesPaused, None               string
+	Live, LiveExtensions, LivePhone, NoPhone, PhonesPaused                     string
 	Work, FirstResult, FullAnswer, HalfWithin, NearlyAllWithin, ChartLabel     string
 	NoWork, NoWorkLead, Counts, RecentRefusals, Nobody                         string
 	Program, Version, Uptime, Database, DataFolder                             string
@@ -35,7 +35,7 @@ type Words struct {
 	AddressField, AddressHint, UseTyped, AddressNeeded, Publish, PublishLead   string
 	ChangeAddress, ForgetAddress, PhonesFull, PairGuide                        string
 	SettingFixed, AddressPart, AddressWhole                                    string
-	PauseTitle, PauseLead, PausedWarning, PauseSwitch                          string
+	PauseTitle, PauseLead, PausedWarning                                       string
 
 	CodeTitle, CodeAlt, CodeGoesTo, CodeCheck, CodeStep1, CodeStep2, CodeStep3 string
 	CodeWaiting, CodeRedeemed, CodeReplaced, CodeCancelled, CodeGone           string
@@ -123,7 +123,7 @@ func (w *Words) layout() {
 	w.NeedsAttention = "%d waiting"
 	w.JustNow, w.MinuteAgo, w.MinutesAgo = "just now", "1 minute ago", "%d minutes ago"
 	w.HourAgo, w.HoursAgo, w.DayAgo, w.DaysAgo = "1 hour ago", "%d hours ago", "yesterday", "%d days ago"
-	w.Never, w.InFuture = "never", "later"
+	w.InFuture = "later"
 	w.Seconds, w.Minutes, w.Hours, w.Days = "%d s", "%d min", "%d h %d min", "%d d %d h"
 	w.Lost = "Plexus does not answer. What you see may be out of date; this page will catch up by itself."
 	w.Broken = "Something went wrong. The log of Plexus says what."
@@ -137,7 +137,7 @@ func (w *Words) signIn() {
 	w.SignInLead = "There is no password. You sign in from a terminal, because whoever can run Plexus there owns it."
 	w.SignInOpen, w.SignInCommand = "Open this page signed in:", "plexus open"
 	w.SignInOr, w.SignInPrint = "Or get a code for the field below:", "plexus open --print-code"
-	w.SignInCode, w.SignInCodeLead = "Code", "Ten letters and digits. It works once, for one minute."
+	w.SignInCodeLead = "Ten letters and digits. It works once, for one minute."
 	w.SignInField, w.SignInButton = "Code from the terminal", "Sign in"
 	w.SignInLeft = "You are signed out."
 	w.SignInWorking = "Signing in…"
@@ -173,7 +173,7 @@ func (w *Words) overview() {
 	w.DictationAdvice = "Phone apps show their text box only when dictation works. To switch it on, put into the configuration:"
 	w.DictationNoModel = "Phones are offered neither text nor dictation, because there is no model."
 	w.Live, w.LiveExtensions, w.LivePhone = "Connected now", "Extensions and tools", "Phone"
-	w.NoPhone, w.PhonesPaused, w.None = "No phone is connected", "No phone for now: all are turned away", "None"
+	w.NoPhone, w.PhonesPaused = "No phone is connected", "No phone for now: all are turned away"
 	w.Work, w.FirstResult, w.FullAnswer = "How fast it answers", "First results", "Whole answers"
 	w.HalfWithin, w.NearlyAllWithin = "half within", "99 % within"
 	w.ChartLabel = "The last %d answers, the slowest took %s"
@@ -198,7 +198,7 @@ func (w *Words) pairing() {
 	w.PairGuide = "Plexus itself listens on this machine only. Something in front of it, such as Tailscale Serve, brings phones in with TLS."
 	w.SettingFixed = "This is set outside this page, so it is changed there."
 	w.AddressPart, w.AddressWhole = "Wrong %s: %s", "Wrong address: %s"
-	w.PauseTitle, w.PauseSwitch = "No phone for now", "Turn phones away"
+	w.PauseTitle = "No phone for now"
 	w.PauseLead = "Phones are turned away until you switch this off. They stay paired."
 	w.PausedWarning = "Phones are turned away right now. Switch “No phone for now” off before you scan."
 

@@ -22,58 +22,51 @@ type RemoteError struct {
 
 func (e *RemoteError) Error() string { return fmt.Sprintf("the host answered: %s", e.Message) }
 
-// requestError is a request that this API does not have.
-type requestError struct{ fault fault }
-
-func (e requestError) Error() string { return e.fault.message }
-
-// fault is one row of the table from error to answer.
+// fault is an answer to a failure. As an error it is a request that this API does
+// not have.
 type fault struct {
 	status  int
 	code    string
 	message string
 }
 
+func (f fault) Error() string { return f.message }
+
 // The two ends of every failure: what the server sends and, by code, what the
 // client turns it back into.
 var (
-	errNoSuchPath = requestError{fault{http.StatusNotFound, "no_such_path", "There is no such path."}}
-	errMethod     = requestError{fault{http.StatusMethodNotAllowed, "wrong_method", "This path takes another method."}}
-	errBody       = requestError{fault{http.StatusBadRequest, "unexpected_body", "This request takes no body."}}
-	errNumber     = requestError{fault{http.StatusBadRequest, "bad_number", "A number in the address is missing or out of range."}}
-	errDeviceID   = requestError{fault{http.StatusBadRequest, "bad_device", "The device's ID is no UUID."}}
-	errBusy       = requestError{fault{http.StatusServiceUnavailable, "busy", "Too many requests at once; try again."}}
+	errNoSuchPath = fault{http.StatusNotFound, "no_such_path", "There is no such path."}
+	errMethod     = fault{http.StatusMethodNotAllowed, "wrong_method", "This path takes another method."}
+	errBody       = fault{http.StatusBadRequest, "unexpected_body", "This request takes no body."}
+	errNumber     = fault{http.StatusBadRequest, "bad_number", "A number in the address is missing or out of range."}
+	errDeviceID   = fault{http.StatusBadRequest, "bad_device", "The device's ID is no UUID."}
+	errBusy       = fault{http.StatusServiceUnavailable, "busy", "Too many requests at once; try again."}
 )
 
 // named are the failures that the client turns back into the same error.
-func named() []struct {
-	err error
-	fault
-} {
-	return []struct {
-		err error
-		fault
-	}{
-		{ports.ErrExtensionUnknown, fault{http.StatusNotFound, "unknown_extension", "There is no extension with this number."}},
-		{ports.ErrDeviceUnknown, fault{http.StatusNotFound, "unknown_device", "There is no phone with this ID."}},
-		{ports.ErrDeviceLimit, fault{http.StatusConflict, "device_limit", "Every place for a phone is taken."}},
-		{ErrNoPublicURL, fault{http.StatusConflict, "no_public_url", "No public URL is set."}},
-	}
+var named = [...]struct {
+	err   error
+	fault fault
+}{
+	{ports.ErrExtensionUnknown, fault{http.StatusNotFound, "unknown_extension", "There is no extension with this number."}},
+	{ports.ErrDeviceUnknown, fault{http.StatusNotFound, "unknown_device", "There is no phone with this ID."}},
+	{ports.ErrDeviceLimit, fault{http.StatusConflict, "device_limit", "Every place for a phone is taken."}},
+	{ErrNoPublicURL, fault{http.StatusConflict, "no_public_url", "No public URL is set."}},
 }
 
 const codeAddress = "bad_address"
 
 // faultOf is the one place where errors become statuses.
 func faultOf(err error) fault {
-	var wrong requestError
+	var wrong fault
 	var address *pairing.AddressError
 	switch {
 	case errors.As(err, &wrong):
-		return wrong.fault
+		return wrong
 	case errors.As(err, &address):
 		return fault{http.StatusBadRequest, codeAddress + "." + address.Part, address.Reason}
 	}
-	for _, n := range named() {
+	for _, n := range named {
 		if errors.Is(err, n.err) {
 			return n.fault
 		}
@@ -83,8 +76,8 @@ func faultOf(err error) fault {
 
 // errorOf is its other direction.
 func errorOf(f Fault) error {
-	for _, n := range named() {
-		if f.Code == n.code {
+	for _, n := range named {
+		if f.Code == n.fault.code {
 			return n.err
 		}
 	}

@@ -74,15 +74,6 @@ type Cancelled struct {
 	Cancelled bool `json:"cancelled"`
 }
 
-func (s *server) devices(r *http.Request) (any, error) {
-	rows, err := s.Phones.Devices(r.Context())
-	list := make([]Device, 0, len(rows))
-	for _, row := range rows {
-		list = append(list, newDevice(row))
-	}
-	return list, err
-}
-
 func (s *server) revoke(r *http.Request) (any, error) {
 	id, err := pairing.ParseDeviceID(r.PathValue("id"))
 	if err != nil {

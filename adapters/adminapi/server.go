@@ -95,9 +95,15 @@ func (s *server) routes() http.Handler {
 	post := func(path string, e endpoint) { r.Post(path, s.handler(e)) }
 
 	get("/v1/status", func(r *http.Request) (any, error) { return s.Status(r.Context()) })
-	get("/v1/extensions", s.extensions)
+	get("/v1/extensions", func(r *http.Request) (any, error) {
+		rows, err := s.Extensions.Extensions(r.Context())
+		return convert(rows, NewExtension), err
+	})
 	post("/v1/extensions/{id}/{verb:(allow|remove|forget)}", s.decide)
-	get("/v1/devices", s.devices)
+	get("/v1/devices", func(r *http.Request) (any, error) {
+		rows, err := s.Phones.Devices(r.Context())
+		return convert(rows, newDevice), err
+	})
 	post("/v1/devices/{id}/revoke", s.revoke)
 	post("/v1/invitations", s.invite)
 	get("/v1/invitations/{id}", s.outcome)
@@ -106,7 +112,10 @@ func (s *server) routes() http.Handler {
 	post("/v1/signin/code", func(*http.Request) (any, error) { return s.SignIn.SignInCode() })
 	post("/v1/token/rotate", s.rotateToken)
 	get("/v1/pages", s.pages)
-	post("/v1/pages/clear", s.clearPages)
+	post("/v1/pages/clear", func(r *http.Request) (any, error) {
+		n, err := s.PageIndex.ClearPages(r.Context())
+		return Cleared{Pages: n}, err
+	})
 	return r
 }
 
@@ -176,13 +185,13 @@ func (s *server) send(w http.ResponseWriter, status int, value any) {
 	}
 }
 
-func (s *server) extensions(r *http.Request) (any, error) {
-	rows, err := s.Extensions.Extensions(r.Context())
-	list := make([]Extension, 0, len(rows))
+// convert gives every row its wire form; no rows are [], not null.
+func convert[R, T any](rows []R, one func(R) T) []T {
+	list := make([]T, 0, len(rows))
 	for _, row := range rows {
-		list = append(list, NewExtension(row))
+		list = append(list, one(row))
 	}
-	return list, err
+	return list
 }
 
 // decide allows, removes or forgets an extension.
@@ -208,13 +217,8 @@ func (s *server) rotateToken(r *http.Request) (any, error) {
 		return nil, err
 	}
 	rows, err := s.Extensions.Extensions(r.Context())
-	done := Rotated{TokenFile: s.TokenFile, Extensions: []Extension{}}
-	for _, row := range rows {
-		if row.State == admission.ByToken {
-			done.Extensions = append(done.Extensions, NewExtension(row))
-		}
-	}
-	return done, err
+	rows = slices.DeleteFunc(rows, func(row admission.Extension) bool { return row.State != admission.ByToken })
+	return Rotated{TokenFile: s.TokenFile, Extensions: convert(rows, NewExtension)}, err
 }
 
 func (s *server) pages(r *http.Request) (any, error) {
@@ -223,14 +227,7 @@ func (s *server) pages(r *http.Request) (any, error) {
 		return nil, errNumber
 	}
 	rows, err := s.PageIndex.Pages(r.Context(), limit)
-	list := make([]Page, 0, len(rows))
-	for _, row := range rows {
-		list = append(list, Page{URL: row.URL, Title: row.Title, Origin: row.Origin, Bytes: row.Bytes, LastSeen: row.LastSeen})
-	}
-	return list, err
-}
-
-func (s *server) clearPages(r *http.Request) (any, error) {
-	n, err := s.PageIndex.ClearPages(r.Context())
-	return Cleared{Pages: n}, err
+	return convert(rows, func(row pages.Listing) Page {
+		return Page{URL: row.URL, Title: row.Title, Origin: row.Origin, Bytes: row.Bytes, LastSeen: row.LastSeen}
+	}), err
 }

@@ -108,9 +108,10 @@ func (p pairingPages) invitation(r *http.Request, l web.Layout) (response, error
 		return p.openInvitation(r, l, v, open)
 	}
 	outcome := p.phones.Invitation(id)
+	v.State = web.InvitationState(outcome.State)
 	switch outcome.State {
 	case pairing.Redeemed:
-		v.State, v.Device = web.InvitationRedeemed, text.Printable(outcome.Device.Name)
+		v.Device = text.Printable(outcome.Device.Name)
 		list, err := p.phones.Devices(r.Context())
 		if err != nil {
 			return response{}, err
@@ -118,12 +119,9 @@ func (p pairingPages) invitation(r *http.Request, l web.Layout) (response, error
 		for _, d := range list { // one that took the code but never said hello is not there yet
 			v.Connected = v.Connected || d.ID == outcome.Device.ID && !d.NeverConnected()
 		}
-	case pairing.Replaced:
-		v.State = web.InvitationReplaced
-	case pairing.Cancelled:
-		v.State = web.InvitationCancelled
-	case pairing.Waiting, pairing.Gone:
+	case pairing.Waiting: // it has been opened meanwhile
 		v.State = web.InvitationGone
+	case pairing.Replaced, pairing.Cancelled, pairing.Gone:
 	}
 	return show(web.InvitationPage(l, v))
 }

@@ -22,21 +22,27 @@ func Handler(now func() time.Time) (http.Handler, error) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle(web.StaticPrefix, static)
-	mux.HandleFunc("GET "+Base, func(w http.ResponseWriter, r *http.Request) { show(w, r, now()) })
+	// withStories hands a handler the stories as seen now.
+	withStories := func(h func(w http.ResponseWriter, r *http.Request, stories []Story)) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			stories, err := All(now())
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
+			h(w, r, stories)
+		}
+	}
+	mux.HandleFunc("GET "+Base, withStories(show))
 	mux.HandleFunc("GET "+Base+"events", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { list(w, now()) })
+	mux.HandleFunc("GET /{$}", withStories(list))
 	return mux, nil
 }
 
-func show(w http.ResponseWriter, r *http.Request, now time.Time) {
+func show(w http.ResponseWriter, r *http.Request, stories []Story) {
 	name := strings.TrimPrefix(r.URL.Path, Base)
 	if name == "" {
 		name = "overview"
-	}
-	stories, err := All(now)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
 	}
 	for _, s := range stories {
 		if s.Name != name {
@@ -53,12 +59,7 @@ func show(w http.ResponseWriter, r *http.Request, now time.Time) {
 	http.NotFound(w, r)
 }
 
-func list(w http.ResponseWriter, now time.Time) {
-	stories, err := All(now)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
+func list(w http.ResponseWriter, _ *http.Request, stories []Story) {
 	var body bytes.Buffer
 	body.WriteString("<!DOCTYPE html><html lang=\"en\"><title>Stories</title><ul>")
 	for _, s := range stories {

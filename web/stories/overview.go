@@ -19,7 +19,10 @@ func (b *book) overview() {
 	l.Waiting, l.Problem = 0, l.T.Broken
 	b.add("overview-trouble", web.OverviewPage(l, b.trouble()))
 	l.Problem = ""
-	b.add("overview-no-dictation", web.OverviewPage(l, b.withoutDictation()))
+	silent := b.busy() // it has a model, and nothing that hears
+	silent.Recognizer = web.Service{Kind: "none", Reach: web.Off}
+	silent.DictationConfig = "[recognizer]\nkind = \"command\"\ncommand = [\"whisper-cli\", \"-m\", \"/path/to/model.bin\", \"-nt\", \"-f\"]"
+	b.add("overview-no-dictation", web.OverviewPage(l, silent))
 }
 
 // fresh is a host that has just been started for the first time.
@@ -63,14 +66,6 @@ func (b *book) trouble() web.Overview {
 	v.Paused, v.Phone, v.Extensions = true, "", 0
 	v.Answer, v.FirstResult = web.Latency{}, web.Latency{}
 	v.Refusals, v.Kept = nil, nil
-	return v
-}
-
-// withoutDictation has a model, and nothing that hears.
-func (b *book) withoutDictation() web.Overview {
-	v := b.busy()
-	v.Recognizer = web.Service{Kind: "none", Reach: web.Off}
-	v.DictationConfig = "[recognizer]\nkind = \"command\"\ncommand = [\"whisper-cli\", \"-m\", \"/path/to/model.bin\", \"-nt\", \"-f\"]"
 	return v
 }
 

@@ -4,6 +4,7 @@ package stories
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -33,7 +34,10 @@ type book struct {
 // All gives every story, as seen at now.
 func All(now time.Time) ([]Story, error) {
 	b := &book{now: now}
-	b.signIn()
+	t := web.English()
+	b.add("signin", web.SignInPage(web.SignIn{T: t}))
+	b.add("signin-wrong", web.SignInPage(web.SignIn{T: t, Problem: t.SignInBadCode}))
+	b.add("signin-left", web.SignInPage(web.SignIn{T: t, Left: true}))
 	b.overview()
 	b.pairing()
 	if err := b.invitations(); err != nil {
@@ -62,13 +66,6 @@ const (
 	hour = time.Hour
 	day  = 24 * hour
 )
-
-func (b *book) signIn() {
-	t := web.English()
-	b.add("signin", web.SignInPage(web.SignIn{T: t}))
-	b.add("signin-wrong", web.SignInPage(web.SignIn{T: t, Problem: t.SignInBadCode}))
-	b.add("signin-left", web.SignInPage(web.SignIn{T: t, Left: true}))
-}
 
 func (b *book) pairing() {
 	const command = "tailscale serve --bg --https=443 http://127.0.0.1:18787"
@@ -162,13 +159,7 @@ func (b *book) devices() {
 	}))
 }
 
-func longName() string {
-	name := ""
-	for range 8 {
-		name += "unbrokenunbroken"
-	}
-	return name
-}
+func longName() string { return strings.Repeat("unbroken", 16) }
 
 func (b *book) rest() {
 	l := b.layout(web.RefusedPlace)
