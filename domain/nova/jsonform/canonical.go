@@ -23,7 +23,7 @@ func AppendCanonical(dst []byte, f *Form) ([]byte, error) {
 
 // CheckNumbers is ErrNumber if any number in the object that is read, also one
 // that no schema asks for, is not finite or is integral and above MaxSafe; or the
-// first problem so far.
+// first problem so far. What an equal name overrides does not count.
 func CheckNumbers(f *Form) error {
 	if f.err == nil && !f.in.safe(f.at) {
 		return ErrNumber
@@ -33,7 +33,26 @@ func CheckNumbers(f *Form) error {
 
 // safe reports whether the numbers at i and below may stand on the wire.
 func (d *document) safe(i int32) bool {
-	return !slices.ContainsFunc(d.nodes[i:d.nodes[i].next], func(n node) bool { return math.IsNaN(n.number) })
+	return !slices.ContainsFunc(d.nodes[i:d.nodes[i].next], func(n node) bool { return math.IsNaN(n.number) }) || d.overrides(i)
+}
+
+// overrides reports whether equal names override all unsafe numbers below i, where
+// there are some.
+func (d *document) overrides(i int32) bool {
+	kind, seen := d.nodes[i].kind, map[string]bool{}
+	for _, at := range slices.Backward(slices.Collect(d.children(i))) {
+		if kind == '{' {
+			name := d.nameOf(at)
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+		}
+		if !d.safe(at) {
+			return false
+		}
+	}
+	return kind != 0
 }
 
 // appendCanonical appends the value at i, whose numbers are safe.

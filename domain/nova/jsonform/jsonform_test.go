@@ -65,6 +65,7 @@ func TestCanonical(t *testing.T) {
 		`"\u0008\u000C\u001F"`:                               `"\b\f\u001f"`,
 		`{"😀":1,"\uffff":2}`:                                 "{\"\uffff\":2,\"😀\":1}",
 		`{"a":1,"a":2}`:                                      `{"a":2}`,
+		`[{"a":1e999,"b":3,"a":{"c":[1e999],"c":2}}]`:        `[{"a":{"c":2},"b":3}]`,
 	} {
 		got, err := canonical(in)
 		if err != nil || got != want {
@@ -74,7 +75,7 @@ func TestCanonical(t *testing.T) {
 			t.Errorf("%s is not its own canonical form: %s, %v", got, again, err)
 		}
 	}
-	for _, in := range []string{`1e999`, `-1e999`, `9007199254740992`, `{"a":[{"b":-9007199254740992}]}`, `[1e300]`} {
+	for _, in := range []string{`1e999`, `-1e999`, `9007199254740992`, `{"a":[{"b":-9007199254740992}]}`, `[1e300]`, `{"a":1,"a":1e999}`} {
 		if got, err := canonical(in); !errors.Is(err, jsonform.ErrNumber) {
 			t.Errorf("%s gives %s, %v", in, got, err)
 		}
