@@ -19,8 +19,6 @@ import (
 	"plexus/ports"
 )
 
-const emptyList = `[]`
-
 // unsupported lists commands of the owner's page that this host cannot do, by the
 // names behind the prefix.
 func unsupported(prefix, names string) []hub.Command {
@@ -40,7 +38,7 @@ func everywhere(name, text string) hub.Member {
 func Sources() hub.Area {
 	return hub.Area{
 		Commands: unsupported("sources", "add pause resume disconnect delete sync consent authorize_computer"),
-		Members:  []hub.Member{{Name: "sources", Desktop: hub.Constant(emptyList)}},
+		Members:  []hub.Member{{Name: "sources", Desktop: hub.Constant(`[]`)}},
 	}
 }
 
@@ -155,7 +153,7 @@ func Agents() hub.Area {
 			}),
 			hub.On(func(_ context.Context, _ *hub.Client, m nova.ApprovalDecision) error { return decide(m.ConversationID) }),
 		},
-		Members: []hub.Member{everywhere("pending_approvals", emptyList), everywhere("pending_confirmations", emptyList)},
+		Members: []hub.Member{everywhere("pending_approvals", `[]`), everywhere("pending_confirmations", `[]`)},
 	}
 }
 

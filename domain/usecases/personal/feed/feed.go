@@ -5,6 +5,7 @@ package feed
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"plexus/domain/answers"
@@ -72,7 +73,22 @@ func (p *Action) Read(f *jsonform.Form) {
 	params.Text(f, "id", &p.ID, params.MaxID)
 	jsonform.Choice(f, "action", jsonform.Required, &p.Verb,
 		VerbOpen, VerbExpand, VerbPresented, VerbNotified, VerbSnooze, VerbDismiss, VerbAct)
-	params.OptionalTime(f, "snooze_until", &p.SnoozeUntil)
+	var until string
+	f.Text("snooze_until", jsonform.Omitted, &until, func(s string) bool {
+		_, ok := parseTime(s)
+		return ok
+	})
+	p.SnoozeUntil, _ = parseTime(until)
+}
+
+// parseTime reads RFC 3339 with a literal Z, and refuses what time.Parse is lenient about: a comma before the
+// fraction, hours of one digit.
+func parseTime(s string) (time.Time, bool) {
+	if !strings.HasSuffix(s, "Z") || strings.Contains(s, ",") || len(s) < len("0000-00-00T00:00:00Z") || s[len("0000-00-00T00")] != ':' {
+		return time.Time{}, false
+	}
+	t, err := time.Parse(time.RFC3339Nano, s)
+	return t, err == nil
 }
 
 func (f *Feed) act(tx ports.PersonalTx, _ hub.Request, p Action) (any, error) {

@@ -74,16 +74,16 @@ type call struct {
 	query  func(tx ports.PersonalView, r Request) (data any, err error)
 }
 
-// parameters are those of a command. Read takes each member of the form once; what
+// Parameters are those of a command. Read takes each member of the form once; what
 // it leaves is a member too many.
-type parameters[P any] interface {
+type Parameters[P any] interface {
 	*P
 	Read(f *jsonform.Form)
 }
 
 // Mutate is the handler of a command that may change something. Its outcome is
 // recorded in the ledger.
-func Mutate[P any, R parameters[P]](run func(r Request, p P) Mutation) Handler {
+func Mutate[P any, R Parameters[P]](run func(r Request, p P) Mutation) Handler {
 	return Handler{read: func(f *jsonform.Form) call {
 		var p P
 		R(&p).Read(f)
@@ -92,14 +92,14 @@ func Mutate[P any, R parameters[P]](run func(r Request, p P) Mutation) Handler {
 }
 
 // Apply is Mutate for what is nothing but its Mutation.Apply.
-func Apply[P any, R parameters[P]](run func(tx ports.PersonalTx, r Request, p P) (data any, err error)) Handler {
+func Apply[P any, R Parameters[P]](run func(tx ports.PersonalTx, r Request, p P) (data any, err error)) Handler {
 	return Mutate[P, R](func(r Request, p P) Mutation {
 		return Mutation{Apply: func(tx ports.PersonalTx) (any, error) { return run(tx, r, p) }}
 	})
 }
 
 // Query is the handler of a command that changes nothing and leaves no receipt.
-func Query[P any, R parameters[P]](run func(tx ports.PersonalView, r Request, p P) (data any, err error)) Handler {
+func Query[P any, R Parameters[P]](run func(tx ports.PersonalView, r Request, p P) (data any, err error)) Handler {
 	return Handler{query: true, read: func(f *jsonform.Form) call {
 		var p P
 		R(&p).Read(f)
@@ -109,7 +109,7 @@ func Query[P any, R parameters[P]](run func(tx ports.PersonalView, r Request, p 
 
 // Refuse is the handler of a command that is always refused, once its parameters
 // are in order.
-func Refuse[P any, R parameters[P]](why workbench.Refusal) Handler {
+func Refuse[P any, R Parameters[P]](why workbench.Refusal) Handler {
 	return Mutate[P, R](func(Request, P) Mutation { return refusing(why) })
 }
 

@@ -148,12 +148,10 @@ func (c *Client) Snapshot(ctx context.Context) (state nova.PersonalState, err er
 				parts = append(parts, Part{m.Name, value})
 			}
 		}
-		if c.Terms.Desktop {
-			state.Frame, err = DesktopFrame(state.Revision, parts)
-			return err
+		frame, cut, err := Frame(c.Terms.Desktop, state.Revision, parts)
+		if !c.Terms.Desktop {
+			c.logTruncation(cut)
 		}
-		frame, cut, err := PhoneFrame(state.Revision, parts)
-		c.logTruncation(cut)
 		state.Frame = frame
 		return err
 	})

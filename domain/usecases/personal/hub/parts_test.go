@@ -86,7 +86,7 @@ func MobileFrame(p Parts) (frame []byte, cut Truncation, err error) {
 	if err != nil {
 		return nil, Truncation{}, err
 	}
-	frame, found, err := hub.PhoneFrame(p.Revision, members)
+	frame, found, err := hub.Frame(false, p.Revision, members)
 	cut.Reload = found.TooLong
 	for _, list := range found.Lists {
 		switch list.Member {
@@ -107,7 +107,8 @@ func DesktopFrame(p Parts) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return hub.DesktopFrame(p.Revision, members)
+	frame, _, err := hub.Frame(true, p.Revision, members)
+	return frame, err
 }
 
 // A host that has just begun shows what its areas have, in the same order.

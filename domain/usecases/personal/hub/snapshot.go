@@ -68,19 +68,17 @@ type Shortened struct {
 	Missing int // 0 where nobody counts
 }
 
-// DesktopFrame composes personal.state for the owner's page as one JSON text
-// (nova-personal §3.1). It is cut to nova.MaxDesktopText; where even that is too
-// little it is longer, and nova.AppendDesktop says so.
-func DesktopFrame(revision uint64, parts []Part) (frame []byte, err error) {
-	frame, _, err = compose(stateHead(revision), parts, nova.MaxDesktopText)
-	return frame, err
-}
-
-// PhoneFrame composes personal.state for a phone as one JSON text of at most
-// workbench.MaxMobileFrame bytes (nova-personal §9.3, decision K13). It is also the
-// data of a result that carries the state. Frame is nil where that is too little for
-// what does not grow.
-func PhoneFrame(revision uint64, parts []Part) (frame []byte, cut Truncation, err error) {
+// Frame composes personal.state as one JSON text. For the owner's page it is cut to
+// nova.MaxDesktopText (nova-personal §3.1); where even that is too little it is
+// longer, and nova.AppendDesktop says so. For a phone it has at most
+// workbench.MaxMobileFrame bytes (§9.3, decision K13), and is nil where that is too
+// little for what does not grow.
+func Frame(desktop bool, revision uint64, parts []Part) (frame []byte, cut Truncation, err error) {
+	head := append([]byte(`{"type":"`), nova.PersonalState{}.Type()...)
+	head = strconv.AppendUint(append(head, `","revision":`...), revision, 10)
+	if desktop {
+		return compose(head, parts, nova.MaxDesktopText)
+	}
 	least := 0
 	for _, p := range parts {
 		least += p.AtLeast
@@ -88,16 +86,11 @@ func PhoneFrame(revision uint64, parts []Part) (frame []byte, cut Truncation, er
 	if least > workbench.MaxMobileFrame {
 		return nil, Truncation{TooLong: true}, nil
 	}
-	frame, cut, err = compose(stateHead(revision), parts, workbench.MaxMobileFrame)
+	frame, cut, err = compose(head, parts, workbench.MaxMobileFrame)
 	if cut.TooLong {
 		frame = nil
 	}
 	return frame, cut, err
-}
-
-func stateHead(revision uint64) []byte {
-	head := append([]byte(`{"type":"`), nova.PersonalState{}.Type()...)
-	return strconv.AppendUint(append(head, `","revision":`...), revision, 10)
 }
 
 // Data composes the value of one member alone, as the data of a result, cut as in a

@@ -2,6 +2,7 @@ package life
 
 import (
 	"slices"
+	"time"
 
 	"plexus/domain/nova"
 	"plexus/domain/nova/jsonform"
@@ -79,7 +80,7 @@ func (p *Params) Read(f *jsonform.Form) {
 		params.TrimmedText(f, "title", &op.Title, maxItemTitle)
 		f.Text("note", jsonform.Omitted, &op.Note, jsonform.Units(0, maxNote))
 		nullableText(f, "goal_id", &goal, jsonform.Units(1, params.MaxRef))
-		nullableText(f, "due", &due, params.IsDate)
+		nullableText(f, "due", &due, isDate)
 		f.Text("success_criteria", jsonform.Omitted, &op.Criteria, jsonform.Units(0, maxCriteria))
 		op.GoalID, op.Due = goal.Value, due.Value
 		p.Op = op
@@ -94,7 +95,7 @@ func (p *Params) Read(f *jsonform.Form) {
 		givenText(f, "note", &op.Note, jsonform.Units(0, maxNote))
 		f.Text("status", jsonform.Omitted, &op.Status, func(s string) bool { return slices.Contains(lists[op.Kind].statuses, s) })
 		nullableText(f, "goal_id", &op.GoalID, jsonform.Units(1, params.MaxRef))
-		nullableText(f, "due", &op.Due, params.IsDate)
+		nullableText(f, "due", &op.Due, isDate)
 		givenText(f, "success_criteria", &op.Criteria, jsonform.Units(0, maxCriteria))
 		p.Op = op
 	case "convert":
@@ -114,6 +115,12 @@ func (p *Params) Read(f *jsonform.Form) {
 		f.Uint("expected_version", &op.Expected, 0, jsonform.MaxSafe)
 		p.Op = op
 	}
+}
+
+// isDate is the rule of a date: YYYY-MM-DD, and in the calendar.
+func isDate(s string) bool {
+	_, err := time.Parse(time.DateOnly, s)
+	return err == nil
 }
 
 // givenText is a string that may be left out, and may be "".

@@ -62,6 +62,9 @@ type Precondition struct {
 	ControlRevision, GoalRevision uint64
 }
 
+// seen is that of the parameters in which it is embedded.
+func (p Precondition) seen() Precondition { return p }
+
 // hostHolds is the kind of the controller when no client holds a task.
 const hostHolds = "nova"
 

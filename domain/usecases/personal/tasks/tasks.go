@@ -31,24 +31,16 @@ func (t *Tasks) Area() hub.Area {
 			{Method: "tasks.list", Phone: true, PerClient: true, Do: hub.Query(list)},
 			{Method: "tasks.get", Phone: true, PerClient: true, Do: hub.Query(get)},
 			{Method: "tasks.delegate", Phone: true, PerClient: true, Do: hub.Apply(t.delegate)},
-			{Method: "tasks.control", Phone: true, PerClient: true, Do: hub.Mutate(func(r hub.Request, p Control) hub.Mutation {
-				return change(p.Precondition, func(t Task) (Task, error) { return TakeControl(t, p, r.Client.Terms.Caller()) })
+			{Method: "tasks.control", Phone: true, PerClient: true, Do: hub.Apply(func(tx ports.PersonalTx, r hub.Request, p Control) (any, error) {
+				return change(tx, p.TaskID, func(t Task) (Task, error) { return TakeControl(t, p, r.Client.Terms.Caller()) })
 			})},
-			{Method: "tasks.cancel", Phone: true, PerClient: true, Do: hub.Mutate(func(_ hub.Request, p Precondition) hub.Mutation {
-				return change(p, func(t Task) (Task, error) { return Cancel(t, p) })
+			{Method: "tasks.cancel", Phone: true, PerClient: true, Do: hub.Apply(func(tx ports.PersonalTx, _ hub.Request, p Precondition) (any, error) {
+				return change(tx, p.TaskID, func(t Task) (Task, error) { return Cancel(t, p) })
 			})},
-			{Method: "tasks.input", Phone: true, PerClient: true, Do: hub.Mutate(func(_ hub.Request, p Input) hub.Mutation {
-				return refuse(p.Precondition, workbench.TaskInputUnavailable)
-			})},
-			{Method: "tasks.continue", Phone: true, PerClient: true, Do: hub.Mutate(func(_ hub.Request, p Precondition) hub.Mutation {
-				return refuse(p, workbench.TaskRuntimeMissing)
-			})},
-			{Method: "tasks.reconcile", Phone: true, PerClient: true, Do: hub.Mutate(func(_ hub.Request, p Reconciliation) hub.Mutation {
-				return refuse(p.Precondition, workbench.TaskRuntimeMissing)
-			})},
-			{Method: "tasks.complete_todo", Phone: true, PerClient: true, Do: hub.Mutate(func(_ hub.Request, p Completion) hub.Mutation {
-				return refuse(p.Precondition, workbench.TaskRuntimeMissing)
-			})},
+			{Method: "tasks.input", Phone: true, PerClient: true, Do: refuse[Input](workbench.TaskInputUnavailable)},
+			{Method: "tasks.continue", Phone: true, PerClient: true, Do: refuse[Precondition](workbench.TaskRuntimeMissing)},
+			{Method: "tasks.reconcile", Phone: true, PerClient: true, Do: refuse[Reconciliation](workbench.TaskRuntimeMissing)},
+			{Method: "tasks.complete_todo", Phone: true, PerClient: true, Do: refuse[Completion](workbench.TaskRuntimeMissing)},
 		},
 		Members: []hub.Member{{Name: "tasks", Desktop: section, Phone: section}},
 	}
@@ -77,20 +69,20 @@ type (
 		Todo                                   nova.Optional[nova.TodoRef]
 	}
 	Control struct {
-		Precondition Precondition
-		Takeover     bool // else return
+		Precondition
+		Takeover bool // else return
 	}
 	Input struct {
-		Precondition    Precondition
+		Precondition
 		SessionID, Text string
 	}
 	Reconciliation struct {
-		Precondition Precondition
-		Done         bool // else not_run
+		Precondition
+		Done bool // else not_run
 	}
 	Completion struct {
-		Precondition Precondition
-		Version      uint64
+		Precondition
+		Version uint64
 	}
 )
 
@@ -179,23 +171,25 @@ func find(tx ports.PersonalView, id string) (Task, error) {
 	return t, err
 }
 
-// change changes a task that the client has seen as it is.
-func change(p Precondition, change func(Task) (Task, error)) hub.Mutation {
-	return hub.Mutation{Apply: func(tx ports.PersonalTx) (any, error) {
-		t, err := find(tx, p.TaskID)
-		if err == nil {
-			t, err = change(t)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return Row(t), stored.Save(tx, taskKind, t.ID, t, 0)
-	}}
+// change changes a task and gives its row.
+func change(tx ports.PersonalTx, id string, change func(Task) (Task, error)) (any, error) {
+	t, err := find(tx, id)
+	if err == nil {
+		t, err = change(t)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Row(t), stored.Save(tx, taskKind, t.ID, t, 0)
 }
 
-// refuse is what needs an executor.
-func refuse(p Precondition, why workbench.Refusal) hub.Mutation {
-	return change(p, func(t Task) (Task, error) { return t, cmp.Or(Check(t, p), error(why)) })
+// refuse is the handler of what needs an executor. That the client has not seen the
+// task as it is comes first.
+func refuse[P interface{ seen() Precondition }, R hub.Parameters[P]](why workbench.Refusal) hub.Handler {
+	return hub.Apply[P, R](func(tx ports.PersonalTx, _ hub.Request, p P) (any, error) {
+		t, err := find(tx, p.seen().TaskID)
+		return nil, cmp.Or(err, Check(t, p.seen()), error(why))
+	})
 }
 
 // delegate keeps a new task. The oldest ones that have ended make room for it; those
