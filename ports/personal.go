@@ -25,7 +25,7 @@ type PersonalStore interface {
 }
 
 // PersonalView reads. A transaction is the one port that is made of others: its
-// parts live and die together.
+// parts are used together in one transaction.
 type PersonalView interface {
 	ConversationReader
 	MessageReader

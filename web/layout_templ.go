@@ -666,7 +666,7 @@ func postButton(l Layout, class, label, path string) templ.Component {
 	})
 }
 
-// emptyState is what a list shows that holds nothing, with what to do next.
+// emptyState is shown in place of an empty list, and says what to do next.
 func emptyState(place Place, title, lead string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -9,8 +9,9 @@ import (
 	"path"
 )
 
-// ContentSecurityPolicy is what the pages get by with: their own style sheet,
-// script, forms and streams. Nothing inline, nothing from elsewhere, no frame.
+// ContentSecurityPolicy allows what the pages need: their own style sheet, script,
+// forms and streams. It allows nothing inline, nothing from other hosts and no
+// frame.
 const ContentSecurityPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 

@@ -41,7 +41,7 @@ type SignIn struct {
 	Left    bool   // the owner has just signed out
 }
 
-// Overview is what is configured and reachable, and who is there.
+// Overview is what is configured and reachable, and who is connected.
 type Overview struct {
 	Version       string
 	Started       time.Time

@@ -58,7 +58,7 @@ type Input string
 // The values of Input.
 const (
 	NoInput   Input = "none"     // there is no model
-	TextInput Input = "text"     // there is no recogniser
+	TextInput Input = "text"     // there is no recognizer
 	AllInput  Input = "speaking" // text and dictation
 )
 

@@ -59,7 +59,7 @@ func NewTCPClient(address string, master secret.Text) *Client {
 func httpClient(dial func(ctx context.Context) (net.Conn, error)) *http.Client {
 	return &http.Client{
 		Timeout: clientLimit,
-		// The token is for this host alone, which never leads elsewhere.
+		// The token is for this host alone, which never redirects.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

@@ -154,7 +154,7 @@ func (s *server) handler(run endpoint) http.HandlerFunc {
 // fail answers with a Fault, and with the methods that the path has.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := faultOf(err)
-	if f.status == http.StatusInternalServerError && r.Context().Err() == nil { // who asked is still there
+	if f.status == http.StatusInternalServerError && r.Context().Err() == nil { // the client is still connected
 		s.Log.Error("a request on the admin socket failed", "route", r.Pattern, "error", err)
 	}
 	for _, method := range s.methods(r) {

@@ -72,7 +72,8 @@ type Cleared struct {
 	Pages int `json:"pages"`
 }
 
-// Rotated says where the new host token lies and who came with the old one.
+// Rotated names the file of the new host token and the extensions that used the old
+// one.
 type Rotated struct {
 	TokenFile  string      `json:"token_file"`
 	Extensions []Extension `json:"extensions"` // admitted by token; they need the new one

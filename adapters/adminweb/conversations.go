@@ -139,8 +139,8 @@ func conversationRow(c conversations.Conversation) web.Conversation {
 	return row
 }
 
-// linkable gives the address of a page, and "" for what is no http or https
-// address (decision G15).
+// linkable gives the address of a page, and "" for any other address (decision
+// G15).
 func linkable(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -257,7 +257,7 @@ func (p conversationPages) confirm(r *http.Request, l web.Layout) (response, err
 	return show(web.ConfirmPage(l, v))
 }
 
-// remove clears a conversation or deletes it.
+// remove clears or deletes a conversation.
 func (p conversationPages) remove(r *http.Request) (response, error) {
 	id := r.PathValue("id")
 	if r.PathValue("verb") == "delete" {
@@ -278,7 +278,7 @@ func (p conversationPages) deleteTopics(r *http.Request) (response, error) {
 	return redirect("conversations?done=topics-deleted"), err
 }
 
-// asUnknown makes one error of the two that say that a conversation is gone.
+// asUnknown maps the two errors for a missing conversation to one.
 func asUnknown(err error) error {
 	if errors.Is(err, workbench.ConversationNotFound) {
 		return ports.ErrConversationUnknown
@@ -286,7 +286,7 @@ func asUnknown(err error) error {
 	return err
 }
 
-// parseInt reads a number of an address; 0 for what is none.
+// parseInt reads a number in an address; 0 for anything else.
 func parseInt(s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 	scheme  = "Bearer "
 )
 
-// accessControl is what keeps everybody out but the owner.
+// accessControl refuses every request that is not the owner's.
 type accessControl struct {
 	*sessions
 	hosts      *atomic.Pointer[httpguard.HostRule]
@@ -42,7 +42,7 @@ func (s *Server) defenses() chi.Middlewares {
 	crossOrigin := http.NewCrossOriginProtection()
 	return chi.Middlewares{
 		g.recoverPanics,
-		// A stranger's DNS can point any other name at this machine.
+		// Anybody's DNS can point another name at this machine.
 		g.require(admission.WrongHost, func(r *http.Request) bool { return g.hosts.Load().AllowsExactly(r.Host) }),
 		// What comes through a proxy comes from another machine.
 		g.require(admission.Proxied, func(r *http.Request) bool { return !httpguard.Proxied(r.Header) }),
@@ -99,10 +99,10 @@ type peer struct {
 
 type peerKey struct{}
 
-// isOurPeer keeps the other accounts of this machine out, where the system tells
-// whose a connection is. One of them may have had this port while the host was
-// stopped, and with it the cookie of a page that was left open. Not being able to
-// tell is a no.
+// isOurPeer refuses connections of other accounts of this machine, where the system
+// tells whose a connection is. Another account may have had this port while the
+// host was stopped, and so have received the cookie of a page that was left open.
+// When the owner of a connection cannot be found out, it is refused.
 func (g *accessControl) isOurPeer(r *http.Request) bool {
 	if g.peerIsOurs == nil {
 		return true
@@ -157,9 +157,9 @@ func hasFetchMetadata(r *http.Request) bool {
 	return false
 }
 
-// setHeaders: nothing is kept, framed, guessed or loaded from elsewhere.
-// Referrer-Policy must not be no-referrer, under which browsers send Origin: null
-// with forms.
+// setHeaders forbids the browser to cache a page, to frame it, to guess its type
+// and to load from other hosts. Referrer-Policy must not be no-referrer, under
+// which browsers send Origin: null with forms.
 func setHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -179,9 +179,9 @@ func (g *accessControl) forAPI(r *http.Request) bool {
 	return g.hasAPI && strings.HasPrefix(r.URL.Path, apiRoot)
 }
 
-// checkToken lets nobody to the API without the master token. What was wrong with
-// a request, the answer does not say. It compares hashes, which takes the same time
-// whatever was brought.
+// checkToken lets nobody to the API without the master token. The answer does not
+// say what was wrong. Hashes are compared, so that the time does not depend on the
+// token.
 func (g *accessControl) checkToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if g.forAPI(r) {
@@ -205,8 +205,8 @@ func sessionOf(r *http.Request) ports.PageSession {
 	return found
 }
 
-// checkSession shows pages of a session to its browser alone. Everybody else
-// learns how to sign in, and not whether there is such a session.
+// checkSession shows pages of a session to its browser alone. Any other request
+// gets the sign-in page, whether there is such a session or not.
 func (g *accessControl) checkSession(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		prefix, ok := ofSession(r.URL.Path)

@@ -21,8 +21,8 @@ type Desktop interface {
 }
 
 const (
-	// streamInterval is how often a stream says that it lives and looks whether its
-	// session does.
+	// streamInterval is how often a stream sends a sign of life and checks that its
+	// session still exists.
 	streamInterval = 15 * time.Second
 	// streamDelay gathers changes that come together.
 	streamDelay = 150 * time.Millisecond
@@ -36,8 +36,8 @@ type events struct {
 	socket  Desktop
 }
 
-// stream tells a page when to fetch itself again. It says nothing else, so what
-// a page shows is made in one place alone. It ends with its session.
+// stream tells a page when to fetch itself again. It carries no content, so that
+// only the pages themselves render it. It ends with its session.
 func (e *events) stream(w http.ResponseWriter, r *http.Request) {
 	select {
 	case e.streams <- struct{}{}:
@@ -109,7 +109,8 @@ func writeEvent(w io.Writer, control *http.ResponseController, event string) err
 	return control.Flush()
 }
 
-// await waits for a change or the next beat; ok is false when the stream has to end.
+// await waits for a change or the next streamInterval; ok is false when the stream
+// has to end.
 func (e *events) await(r *http.Request, next <-chan struct{}) (changed, ok bool) {
 	timer := time.NewTimer(streamInterval)
 	defer timer.Stop()

@@ -14,7 +14,7 @@ import (
 )
 
 // Extensions lets browser extensions in, and keeps the list of everybody who was
-// refused, here and elsewhere: *browsers.Registry.
+// refused, by any listener: *browsers.Registry.
 type Extensions interface {
 	Extensions(ctx context.Context) ([]admission.Extension, error)
 	AllowExtension(ctx context.Context, id int64) (admission.Extension, error)
@@ -36,7 +36,7 @@ func (p extensionPages) list(r *http.Request, l web.Layout) (response, error) {
 }
 
 // extensionRows puts waiting ones first and removed ones last, each in the order in
-// which they came, so that nothing moves under the pointer.
+// which they came, so that rows do not move while the owner clicks.
 func extensionRows(list []admission.Extension) []web.Extension {
 	rows := make([]web.Extension, 0, len(list))
 	for _, e := range list {
@@ -73,7 +73,7 @@ func (p extensionPages) decide(r *http.Request) (response, error) {
 	return redirectBack(r, done), err
 }
 
-// parseID reads the number in a path; what is none names nothing.
+// parseID reads the number in a path; anything else is errNotFound.
 func parseID(r *http.Request) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {

@@ -60,8 +60,8 @@ func (p listPages) view(r *http.Request, l web.Layout) (response, error) {
 	return p.viewWith(r, l, web.Lists{List: list})
 }
 
-// viewWith fills one list, and what was typed and why it was not taken stays. What
-// is due first stands on top, and of what is done with the latest.
+// viewWith fills one list, and what was typed and why it was not taken stays. Open
+// entries are sorted by due date, closed ones by the latest change.
 func (p listPages) viewWith(r *http.Request, l web.Layout, v web.Lists) (response, error) {
 	kind, ok := kinds[v.List]
 	if !ok {
@@ -274,8 +274,8 @@ func (p listPages) mutate(r *http.Request, op life.Op) error {
 	return err
 }
 
-// formVersion is that of the entry that the form was made from. What is no number
-// matches none.
+// formVersion is that of the entry that the form was made from. Anything that is no
+// number matches no version.
 func formVersion(r *http.Request) uint64 {
 	n, err := strconv.ParseUint(r.PostForm.Get("version"), 10, 53)
 	if err != nil {

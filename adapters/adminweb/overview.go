@@ -12,8 +12,8 @@ import (
 // StatusSource is the rest of the host as the page shows it. Overview and PhonePath
 // are asked for every page, so they are answered from memory.
 type StatusSource interface {
-	// Overview fills everything but who waits, who was refused, the address, the
-	// phone, the pause and the steps, which the page adds.
+	// Overview fills everything but the waiting extensions, the refusals, the
+	// address, the phone, the pause and the steps, which the page adds.
 	Overview(ctx context.Context) (web.Overview, error)
 	// PhonePath says what is known about the way of phones to this host.
 	PhonePath(ctx context.Context) PhonePath

@@ -157,7 +157,7 @@ func (p pairingPages) refusedPhone(open pairing.Invitation) web.RedeemRefusal {
 	return r
 }
 
-// redeemCause: what Redeem does not name comes from the store.
+// redeemCause maps the errors of Redeem; any other error comes from the store.
 func redeemCause(err error) web.RedeemCause {
 	switch {
 	case errors.Is(err, devices.ErrInvitation):
@@ -182,7 +182,7 @@ func (p pairingPages) cancelInvitation(r *http.Request) (response, error) {
 	if _, err := p.phones.CancelInvitation(r.Context(), pairing.InvitationID(id)); err != nil {
 		return response{}, err
 	}
-	return redirect("pair/" + id), nil // whatever became of it is said there
+	return redirect("pair/" + id), nil // that page says what became of it
 }
 
 func (p pairingPages) forgetAddress(r *http.Request) (response, error) {

@@ -41,7 +41,7 @@ func redirect(path string) response { return response{redirect: path} }
 // correct shows a form again, with status 422.
 func correct(place web.Place, form view) response { return response{form: form, place: place} }
 
-// errNotFound: no such page, or the thing it was about is gone.
+// errNotFound: there is no such page, or what it showed is gone.
 var errNotFound = errors.New("no such page")
 
 // responder turns what handlers answer into pages and redirects.
@@ -69,7 +69,7 @@ func (p *responder) serveView(w http.ResponseWriter, r *http.Request, status int
 	p.respond(w, r, status, res, err)
 }
 
-// action serves a form, and tells all pages that something has changed.
+// action serves a form, and notifies all open pages of the change.
 func (p *responder) action(a action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := r.ParseForm(); err != nil {

@@ -196,7 +196,7 @@ func (u *unusedConns) track(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// closeAll closes those that are there and those that still come.
+// closeAll closes the present connections and every later one.
 func (u *unusedConns) closeAll() {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -44,7 +44,7 @@ func prefixOf(r *http.Request) string {
 	return prefix
 }
 
-// sessions are the browsers that are signed in, and how one becomes so.
+// sessions handles signing in and out, and the list of signed-in browsers.
 type sessions struct {
 	*responder
 	store  ports.PageSessions

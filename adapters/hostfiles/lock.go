@@ -58,7 +58,7 @@ func AcquireLock(ctx context.Context, dataDir string, patience time.Duration) (*
 		}
 		return nil, fmt.Errorf("locking %s: %w", path, err)
 	}
-	// The pid is for people; that it cannot be written does not weaken the lock.
+	// The pid is only for people, so failing to write it does not weaken the lock.
 	if file.Truncate(0) == nil {
 		_, _ = file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	}
@@ -74,8 +74,8 @@ func (l *Lock) Release() error {
 	return nil
 }
 
-// HostRuns reports whether some process holds the lock of dataDir, without
-// waiting and without creating anything. pid is what that process wrote, or 0.
+// HostRuns reports whether a process holds the lock of dataDir, without waiting and
+// without creating anything. pid is what that process wrote, or 0.
 func HostRuns(dataDir string) (running bool, pid int, err error) {
 	path := filepath.Join(dataDir, LockName)
 	file, err := openLock(path, os.O_RDONLY)

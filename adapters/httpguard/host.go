@@ -1,8 +1,7 @@
 // Package httpguard holds the checks that the HTTP listeners of this host share:
 // which Host a request names, which Origin sent it, and whether a proxy passed it
 // on. They are the defense against DNS rebinding and against pages of other sites.
-// A check only answers; what a listener does about a no, and what the refusal
-// says, is the listener's own.
+// A check only gives its answer; each listener decides how it refuses a request.
 package httpguard
 
 import (

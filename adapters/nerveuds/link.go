@@ -56,8 +56,8 @@ func (l *streamLink) Close(sessions.CloseReason) { l.CloseNow() }
 
 func (l *streamLink) CloseNow() { l.closing.Do(func() { _ = l.conn.Close() }) }
 
-// Peer is nobody: the kernel tells at once when a local peer is gone, and one that
-// is silent waits.
+// Peer is nil, so nobody is pinged: the kernel tells at once when a local peer is
+// gone, and a silent one may wait.
 func (l *streamLink) Peer() wsconn.Peer { return nil }
 
 // HalfOpen tells a peer that has closed only its writing side, and waits, from

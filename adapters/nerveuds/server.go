@@ -83,7 +83,8 @@ func (s *Server) Serve(ln net.Listener) error {
 		case errors.Is(err, net.ErrClosed):
 			return nil
 		}
-		// Out of descriptors, for instance: wait, do not spin.
+		// Accept fails while descriptors are lacking, for instance; the wait keeps
+		// the loop from spinning.
 		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
 		s.config.Log.Error("the NERVE socket could not accept", "error", err, "pause", pause)
 		select {

@@ -48,8 +48,8 @@ func answer(w http.ResponseWriter, status int) {
 	w.WriteHeader(status)
 }
 
-// sameUser asks the system whose process is calling. Not being able to tell is
-// a no.
+// sameUser asks the system whose process is calling. When that cannot be found out,
+// the request is refused.
 func (s *Server) sameUser(r *http.Request) bool {
 	if s.config.PeerIsOurs == nil {
 		return true

@@ -79,8 +79,8 @@ const (
 // arrive and is used again for the next frame.
 type FrameBuffer struct{ b []byte }
 
-// Read reads one frame from r: 20 bytes, then, only if they pass every check,
-// the payload. It does not look for what follows.
+// Read reads one frame from r: 20 bytes, then, only if they pass every check, the
+// payload. It does not read beyond the frame.
 func (f *FrameBuffer) Read(r io.Reader) (framing.Header, []byte, error) {
 	if f.b == nil || cap(f.b) > keepBuffer {
 		f.b = make([]byte, 128)

@@ -170,7 +170,7 @@ func (s *Session) readLoop() (end *LinkError) {
 			}
 			return &LinkError{Reason: sessions.Internal, Err: err}
 		}
-		if s.ctx.Err() != nil { // ended meanwhile: what comes now is for nobody
+		if s.ctx.Err() != nil { // the session has ended; the frame is dropped
 			return &LinkError{Reason: sessions.ClientGone}
 		}
 		s.counts.frames++
@@ -187,8 +187,8 @@ func (s *Session) readLoop() (end *LinkError) {
 	}
 }
 
-// echo returns a Ping with the flags of a conforming one, ahead of everything
-// queued. The frame is the reader's, so a busy writer gets a copy.
+// echo returns a Ping with the flags that the specification asks for, ahead of
+// everything queued. The frame is the reader's, so a busy writer gets a copy.
 func (s *Session) echo(frame []byte) {
 	frame[7] = byte(framing.Final)
 	s.mu.Lock()
@@ -298,8 +298,8 @@ func (s *Session) refuse(id uint64, err error) {
 	s.enqueueUrgent(b)
 }
 
-// answer is a worker: it lets the host answer and sees to it that the request
-// ends with a FINAL whatever happens there.
+// answer is a worker: it lets the host answer, and makes sure that the request ends
+// with a FINAL even after an error or a panic.
 func (s *Session) answer(ctx context.Context, id uint64, r *request, query framing.SearchQuery) {
 	defer r.cancel()
 	k := &answerSink{session: s, id: id, request: r}

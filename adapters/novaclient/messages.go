@@ -48,8 +48,8 @@ func decodeMessage(text []byte, limit int, p Profile) (nova.Message, error) {
 	return m, nil
 }
 
-// handle does what an app does on a message, and hands it on. An error ends the
-// connection.
+// handle does what an app does on a message, and passes it to Events. An error ends
+// the connection.
 func (c *Conn) handle(kind websocket.MessageType, message []byte) error {
 	now := time.Now()
 	if kind == websocket.MessageBinary {

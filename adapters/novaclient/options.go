@@ -46,7 +46,7 @@ type Options struct {
 // which reads nothing meanwhile. Each is optional.
 type Events struct {
 	Status   func(Status)                   // a Client's; a Conn alone has none
-	Message  func(nova.Message)             // what the rules of an app let through
+	Message  func(nova.Message)             // messages that an app would use
 	Snapshot func(workbench.MobileSnapshot) // the workbench shows another one
 	Card     func(Card)                     // a card has appeared or changed
 	Removed  func(Card)                     // a card is gone, and with it the question

@@ -96,7 +96,7 @@ func (u *uplink) push(m outgoing) error {
 func (u *uplink) signal() {
 	select {
 	case u.wake <- struct{}{}:
-	default: // it will look anyway
+	default: // run will look in any case
 	}
 }
 

@@ -30,7 +30,7 @@ type inbox struct {
 	overflow bool
 }
 
-// Put queues m. false: it is one too many; the inbox takes nothing more.
+// Put queues m. false: it exceeds a bound, and the inbox takes nothing more.
 func (i *inbox) Put(m message) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -2,8 +2,8 @@ package novaws
 
 import "plexus/domain/nova"
 
-// frameKind is what a frame is to the outbox: it decides where the frame waits
-// and what happens when there is no room.
+// frameKind decides in which lane of the outbox a frame waits and what happens when
+// there is no room.
 type frameKind uint8
 
 const (
@@ -51,11 +51,12 @@ var laneBounds = [lanes]int{
 	laneResults: 65,
 }
 
-// delivery is what a frame may suffer (Nova client protocol §11.2).
+// delivery says whether a frame may be dropped or replaced (Nova client protocol
+// §11.2).
 type delivery uint8
 
 const (
-	required  delivery = iota + 1 // without it the connection is worth nothing
+	required  delivery = iota + 1 // without it the connection must end
 	droppable                     // goes when there is no room
 	latest                        // a newer one replaces it
 )

@@ -36,10 +36,10 @@ type frame struct {
 	revision uint64 // of the snapshot
 }
 
-// outbox is what one client connection still has to write. It takes frames while
-// a client is admitted, each into its lane, and hands them out one at a time:
-// what leaves next is decided when it leaves, so that a clear overtakes all that
-// waits and nothing fenced slips out. It does no locking: the connection's send
+// outbox is what one client connection still has to write. It takes frames while a
+// client is admitted, each into its lane, and hands them out one at a time. The
+// next frame is chosen when it is handed out, so that a clear passes all waiting
+// frames and no fenced frame is sent. It does no locking: the connection's send
 // lock guards it. A new connection gets a new outbox.
 type outbox struct {
 	personal bool
@@ -70,8 +70,8 @@ func (o *outbox) admit(fence playback.Fence) {
 	o.raise(fence)
 }
 
-// release forgets everything, since the client is gone, and takes nothing more.
-// A frame that is being written remains its writer's.
+// release drops everything, since the client is gone, and takes no more frames. A
+// frame that is being written still belongs to the writer.
 func (o *outbox) release() {
 	o.admitted = false
 	for l := range o.waiting {
@@ -257,14 +257,14 @@ func (o *outbox) makeRoom(f frame) pushResult {
 	return queued
 }
 
-// laneFull reports whether f's lane is.
+// laneFull reports whether the lane of f is full.
 func (o *outbox) laneFull(f frame) bool {
 	l := frameRules[f.kind].lane
 	return len(o.waiting[l]) >= laneBounds[l]
 }
 
-// fits counts bodies apart, so that they leave no more room to audio than there
-// would be without them, and no less.
+// fits counts personal bodies separately, so that they do not change the room that
+// audio has.
 func (o *outbox) fits(f frame) bool {
 	if o.laneFull(f) {
 		return false

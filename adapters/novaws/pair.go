@@ -31,8 +31,8 @@ type pairLink struct {
 	stopped atomic.Bool // this host stops
 }
 
-// Close gives up the request and says goodbye, beside the caller. It is only
-// called when this host stops.
+// Close gives up the request and closes the socket with a code, in the background.
+// It is only called when this host stops.
 func (p *pairLink) Close(sessions.CloseReason) {
 	p.stopped.Store(true)
 	p.cancel()
@@ -91,7 +91,7 @@ func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger)
 		link.abandon() // it was given up, not refused
 		return
 	}
-	log.Info("a pairing request was answered", "admin", admin, "reply", answer.Type()) // a key that no log hides
+	log.Info("a pairing request was answered", "admin", admin, "reply", answer.Type()) // not "answer", which the log's redaction hides
 	text, err := nova.Append(nil, answer)
 	if err != nil {
 		log.Error("a pairing answer could not be written", "error", err)
@@ -174,8 +174,8 @@ func (s *Server) administer(ctx context.Context, request nova.PairRequest) (nova
 	return answer, nil
 }
 
-// tokenOf is the token that a request presents; empty for one that carries none,
-// which nobody's master token is.
+// tokenOf is the token that a request presents; empty for one without a token,
+// which never equals the master token.
 func tokenOf(request nova.PairRequest) secret.Text {
 	switch r := request.(type) {
 	case nova.PairCreate:

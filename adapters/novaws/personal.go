@@ -25,8 +25,8 @@ type PersonalHost interface {
 
 var _ ports.PersonalLink = (*session)(nil)
 
-// Send queues m (ports.PersonalLink). Without the personal extension the client
-// is not sent what belongs to it. A client that cannot be sent m has to go.
+// Send queues m (ports.PersonalLink). Without the personal extension the client is
+// not sent what belongs to it. The connection is closed if m cannot be queued.
 func (c *session) Send(m nova.Message) {
 	if reason := c.out.send(m); reason != 0 {
 		c.Close(reason)
@@ -85,8 +85,8 @@ func (c *session) detachPersonal() {
 	}
 }
 
-// sendSnapshots sends the state after it has changed, until the connection ends.
-// What fails is tried again at the next change, and logged the first time.
+// sendSnapshots sends the state after it has changed, until the connection ends. A
+// failed snapshot is tried again at the next change, and logged the first time.
 func (c *session) sendSnapshots() {
 	defer c.recoverPanic("snapshot", func() { c.Close(sessions.Internal) })
 	var window <-chan time.Time

@@ -12,13 +12,13 @@ import (
 	"plexus/domain/sessions"
 )
 
-// sender is the way of messages to one client: anybody may send, and the Writer
+// sender queues the messages to one client: any goroutine may send, and the Writer
 // writes what is in the outbox. It also knows when the personal state is due.
 type sender struct {
 	log            *slog.Logger
 	writer         *wsconn.Writer
 	keepAlive      *wsconn.KeepAlive
-	snapshotSignal chan struct{} // to who composes states: snapshotDue may say something else
+	snapshotSignal chan struct{} // wakes sendSnapshots: the answer of snapshotDue may have changed
 
 	// The Writer's alone.
 	writing frame
@@ -63,7 +63,7 @@ func (s *sender) send(m nova.Message) sessions.CloseReason {
 	}
 	b := wsconn.GetBuffer()
 	text, err := nova.Append(b.B, m)
-	if err != nil { // our bug: what cannot be said is dropped, and disturbs nobody
+	if err != nil { // a bug of ours: the message is dropped and the connection goes on
 		b.Put()
 		s.log.Error("a message could not be encoded", "type", m.Type(), "error", err)
 		return 0
@@ -162,7 +162,8 @@ func (s *sender) Written(_ wsconn.Frame, err error) {
 	}
 }
 
-// end takes nothing more, and stops the writer with or without what is queued.
+// end refuses further messages, and stops the writer with or without writing what
+// is queued.
 func (s *sender) end(flush bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

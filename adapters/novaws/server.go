@@ -35,8 +35,8 @@ type DeviceAuth interface {
 	NoPhone() bool
 }
 
-// Pairing is what the two pairing paths ask for. *devices.Service is one. Whatever
-// fails, the wire has one answer for it.
+// Pairing is what the two pairing paths call. *devices.Service is one. Every
+// failure gets the same answer on the wire.
 type Pairing interface {
 	AuthenticateMaster(ctx context.Context, token pairing.MasterToken) error
 	CountAttempt() bool // false: too many lately

@@ -85,7 +85,8 @@ func (c *session) run() {
 	reading.Go(c.readLoop)
 	writing.Go(func() { c.out.writer.Run(func(err error) { c.Close(wsconn.WriteFailed(err)) }) })
 	reason := c.loop()
-	// The slot is free before the closing handshake, so that a replacement can come at once.
+	// The slot is freed before the closing handshake, so that the next client need
+	// not wait for it.
 	c.server.release(c)
 	c.cancel()
 	c.detachPersonal()
@@ -139,7 +140,7 @@ func (c *session) loop() (reason sessions.CloseReason) {
 // next takes one event and performs what it asks for. 0: go on.
 func (c *session) next(deadline <-chan time.Time) sessions.CloseReason {
 	select {
-	case <-c.stopped: // before what is queued, however much that is
+	case <-c.stopped: // before any queued message
 		return c.perform(c.nova.End(c.stopWith))
 	default:
 	}
@@ -218,7 +219,7 @@ func (c *session) answer(call sessions.Call) (result func(*sessions.Nova) sessio
 		return func(n *sessions.Nova) sessions.Effects {
 			e := n.SlotAcquired(acquired, offer)
 			if acquired {
-				c.out.admit(playback.Fence{}, n.Granted()) // no speech yet that a client could have been told to drop
+				c.out.admit(playback.Fence{}, n.Granted()) // no client has been told to drop any speech yet
 			}
 			return e
 		}
@@ -231,8 +232,8 @@ func (c *session) answer(call sessions.Call) (result func(*sessions.Nova) sessio
 	return func(n *sessions.Nova) sessions.Effects { return n.End(sessions.Internal) }
 }
 
-// authenticate finds out whose token it is. Not being able to is no rejection: a
-// client forgets its credentials over one.
+// authenticate finds out whose token it is. A failed look-up is not a rejection,
+// because a rejected client erases its credentials.
 func (c *session) authenticate(token secret.Text) (devices.Identity, sessions.TokenVerdict) {
 	who, err := c.server.deps.Auth.Authenticate(c.ctx, pairing.DeviceToken{Text: token})
 	switch {

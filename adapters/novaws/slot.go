@@ -11,8 +11,8 @@ import (
 // when another one wants its slot (decision K3).
 const probeLimit = 2 * time.Second
 
-// addPendingHello registers a socket that has not said hello, and closes those
-// that it is one too many for.
+// addPendingHello registers a socket that has not said hello, and closes the
+// sockets that then exceed the limits.
 func (s *Server) addPendingHello(c *session, peer string) {
 	s.mu.Lock()
 	s.open[c.id] = c
@@ -22,14 +22,14 @@ func (s *Server) addPendingHello(c *session, peer string) {
 	}
 	s.mu.Unlock()
 	for _, old := range evicted {
-		old.Close(sessions.EvictedBeforeHello) // without a code: 4003 would make an honest phone forget its token
+		old.Close(sessions.EvictedBeforeHello) // without a code, because 4003 would make a phone erase its token
 	}
 }
 
 // acquireSlot asks for the one client's slot. It may take as long as a probe.
 func (s *Server) acquireSlot(c *session) bool {
 	s.mu.Lock()
-	if s.open[c.id] != c { // it has left: it must not make anybody give way
+	if s.open[c.id] != c { // it has ended: the holder keeps its slot
 		s.mu.Unlock()
 		return false
 	}

@@ -40,7 +40,7 @@ func NewClient(base *url.URL, dial Dial) *http.Client {
 	t := &http.Transport{
 		DialContext:            dial,
 		ForceAttemptHTTP2:      true,
-		DisableKeepAlives:      local, // connecting costs nothing, and every call meets the listener that is there now
+		DisableKeepAlives:      local, // connecting is cheap here, and each call then reaches the current listener
 		DisableCompression:     true,  // a compressed stream arrives in lumps, and a small answer may unpack to a large one
 		TLSHandshakeTimeout:    10 * time.Second,
 		IdleConnTimeout:        90 * time.Second,

@@ -33,10 +33,10 @@ var (
 // Command is a program that gets a 16 kHz mono WAV file as its last argument and
 // prints its text. Methods may be called concurrently.
 //
-// The file lies in a folder of its own, which is the program's working folder,
-// and goes with it when the program ends; what a killed process of ours leaves is
-// for the owner of that folder to remove. On Unix all that the program started
-// is killed then too, but for what has left its process group.
+// The file is in a folder of its own, the program's working folder, which is
+// removed when the program ends. What a killed host leaves there is removed at the
+// next start. On Unix all that the program started is killed then too, but for what
+// has left its process group.
 type Command struct {
 	argv  []string
 	env   []string
@@ -64,7 +64,7 @@ func NewCommand(argv []string, dir string) (*Command, error) {
 }
 
 // keptEnvironment is what a program needs to find its files and to print UTF-8.
-// The rest may hold keys, and is nothing to it.
+// Other variables may hold keys and are not passed on.
 func keptEnvironment(environ []string) []string {
 	kept := []string{
 		"PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR",

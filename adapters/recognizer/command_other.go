@@ -4,5 +4,5 @@ package recognizer
 
 import "os/exec"
 
-// ownGroup leaves it at the program itself: there are no process groups here.
+// ownGroup kills only the program itself: there are no process groups here.
 func ownGroup(*exec.Cmd) (killAll func()) { return func() {} }

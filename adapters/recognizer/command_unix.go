@@ -8,8 +8,9 @@ import (
 	"syscall"
 )
 
-// ownGroup makes cmd the leader of a process group of its own, which the end of
-// its context kills as a whole, and gives what kills those that outlive it.
+// ownGroup makes cmd the leader of a process group of its own, which the end of its
+// context kills as a whole, and returns a function that kills the processes that
+// outlive it.
 func ownGroup(cmd *exec.Cmd) (killAll func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	kill := func() error {

@@ -23,8 +23,8 @@ const DefaultTimeout = 30 * time.Second
 // errTooSlow ends a recognition at its own time limit.
 var errTooSlow = errors.New("no text came in time")
 
-// transcribe is the frame around every recognizer: what is sent, the time limit,
-// what comes back, and errors as the port wants them.
+// transcribe does what every recognizer needs: it checks the samples, applies the
+// time limit, cleans the text, and wraps errors as the port asks.
 func transcribe(ctx context.Context, limit time.Duration, samples []byte, recognize func(ctx context.Context) (string, error)) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err

@@ -14,7 +14,8 @@ const (
 	anveshaSearch = "v1/search"
 	anveshaHealth = "healthz"
 
-	// wordInvalidQuery comes with a status 500 when the query's syntax displeases.
+	// wordInvalidQuery comes with status 500 when the service refuses the query's
+	// syntax.
 	wordInvalidQuery = "invalid_query"
 )
 
@@ -31,7 +32,8 @@ func NewAnvesha(cfg Config) (*Service, error) {
 	return s, nil
 }
 
-// anveshaHealthy keeps the sign-in page of a network from passing for the service.
+// anveshaHealthy checks the body, so that the sign-in page of a network is not
+// taken for the service.
 func anveshaHealthy(r reply) error {
 	if r.status != http.StatusOK {
 		return statusError(r.status, "")

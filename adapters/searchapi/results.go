@@ -53,8 +53,8 @@ func (s *score) UnmarshalJSON(data []byte) error {
 // rankScore stands in where a service gives no score: 1, 1/2, 1/3 and so on.
 func rankScore(i int) float32 { return 1 / float32(i+1) }
 
-// usableResults drops what is no web address or came before, and cuts at limit. The
-// service's order stays.
+// usableResults drops results without a web address and duplicates, and cuts the
+// list at limit. The service's order stays.
 func usableResults(found []framing.Result, limit int) []framing.Result {
 	kept := make([]framing.Result, 0, min(len(found), limit))
 	seen := make(map[string]bool, len(found))

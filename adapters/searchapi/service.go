@@ -243,8 +243,8 @@ func (s *Service) freshRetry() *httptrace.ClientTrace {
 	}}
 }
 
-// reportKey writes the one loud line of this start. Errors of later searches
-// are the caller's to log.
+// reportKey logs a refused key, once per start, as an error. Errors of later
+// searches are the caller's to log.
 func (s *Service) reportKey(status int) {
 	s.keyLine.Do(func() {
 		advice := "the service wants a key"

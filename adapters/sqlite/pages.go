@@ -105,8 +105,8 @@ func (p *Pages) SearchPages(ctx context.Context, q ports.PageQuery) ([]framing.R
 	if len(words) == 0 || q.Limit < 1 {
 		return nil, nil
 	}
-	// Any of the words. Each is quoted and holds letters and digits only, so no
-	// syntax of FTS5 is ever the person's.
+	// Any of the words. Each is quoted and holds letters and digits only, so that a
+	// question cannot use the syntax of FTS5.
 	quoted := make([]string, len(words))
 	for i, w := range words {
 		quoted[i] = `"` + text.Stem(w) + `"`

@@ -18,9 +18,9 @@ import (
 	"plexus/domain/pairing"
 )
 
-// Backup writes a whole copy of the database at from to a new private file.
-// A running host goes on meanwhile. It refuses an existing file (fs.ErrExist)
-// and leaves nothing behind when it fails. The copy holds pages and talks in
+// Backup writes a whole copy of the database at from to a new private file. A
+// running host goes on meanwhile. It refuses an existing file (fs.ErrExist) and
+// leaves nothing behind when it fails. The copy holds pages and conversations in
 // clear, and of tokens only hashes.
 func Backup(ctx context.Context, from, to string) (err error) {
 	if _, err := checkFile(from, os.Geteuid()); err != nil {
@@ -244,8 +244,8 @@ func setAside(ctx context.Context, path, why string, now time.Time) (kept string
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	// Closing the last connection brings the log into the database. Where that fails,
-	// the log goes with the old database.
+	// Closing the last connection writes the log back into the database. Where that
+	// fails, the log goes with the old database.
 	if db, err := connect(path, writerPragmas(), "mode=rw"); err == nil {
 		_ = db.PingContext(ctx)
 		_ = db.Close()

@@ -15,8 +15,8 @@ const KeepAliveInterval = 20 * time.Second
 // peer; with the usual interval that is 60 s.
 const maxMissedPings = 3
 
-// SlowestLink is the rate, in bytes a second, below which a link over networks is
-// as good as none. What was sent may still be on its way, in the buffers of this
+// SlowestLink is the rate, in bytes a second, below which a link over networks
+// counts as broken. What was sent may still be on its way, in the buffers of this
 // machine and of a proxy, and a ping waits behind it: 900 KiB at this rate need
 // almost two minutes.
 const SlowestLink = 8 << 10
@@ -28,8 +28,8 @@ var ErrPeerTimeout = errors.New("no sign of life from the peer")
 type Peer interface {
 	// Ping sends a ping and waits for its answer, or for ctx.
 	Ping(ctx context.Context) error
-	// BytesRead counts what came from the peer, any byte of which shows that it
-	// lives, and BytesSent what the kernel has taken for it.
+	// BytesRead counts what came from the peer, any byte of which shows that it is
+	// alive, and BytesSent what the kernel has taken for it.
 	BytesRead() uint64
 	BytesSent() uint64
 }

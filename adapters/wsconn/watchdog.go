@@ -73,7 +73,8 @@ func (w *WatchdogConn) FrameDone(ahead int) {
 }
 
 // Write writes under the write limit, which counts progress: each piece that the
-// kernel takes begins it anew, so that a slow reader of much is no dead one.
+// kernel takes begins it anew, so that a slow reader of a long message is not
+// closed.
 func (w *WatchdogConn) Write(p []byte) (n int, err error) {
 	for {
 		piece := p[n:min(len(p), n+writePiece)]
@@ -95,8 +96,8 @@ func (w *WatchdogConn) Write(p []byte) (n int, err error) {
 // BytesRead counts the bytes that came.
 func (w *WatchdogConn) BytesRead() uint64 { return w.read.Load() }
 
-// BytesSent counts the bytes that the kernel has taken. How far they have come
-// since, nobody on this side can tell.
+// BytesSent counts the bytes that the kernel has taken. How many have arrived
+// cannot be known on this side.
 func (w *WatchdogConn) BytesSent() uint64 { return w.sent.Load() }
 
 // setReadDeadline drops the error: a socket that refuses a deadline is closed,

@@ -50,11 +50,12 @@ func NewWriter(queue Queue, write func(Frame) error, closeNow func(), keepAlive 
 // Wake says that the queue has something. It never blocks.
 func (w *Writer) Wake() { Signal(w.wake) }
 
-// Signal wakes who waits on a channel of capacity 1, now or when it looks again.
+// Signal wakes the goroutine that receives from a channel of capacity 1, now or at
+// its next receive.
 func Signal(wake chan<- struct{}) {
 	select {
 	case wake <- struct{}{}:
-	default: // it is awake already
+	default: // a wake-up is pending already
 	}
 }
 

@@ -116,7 +116,8 @@ func stemSet(s string) map[string]bool {
 	return set
 }
 
-// matches: a single Chinese character stands inside the pairs of a sentence.
+// matches compares stems; a single Chinese character matches within the pairs of a
+// sentence.
 func (c *candidate) matches(term string) bool {
 	if c.stems[term] {
 		return true
@@ -205,13 +206,15 @@ func shapeFactor(c *candidate, q query) float64 {
 	return factor
 }
 
-// heading: a line of a menu or a headline, no sentence. A question in the page
-// answers nothing either; a number or a "name: value" may.
+// heading reports whether a line is a menu entry or a headline. A question in the
+// page is treated the same, since it answers nothing; a line with a number or of
+// the form "name: value" may be an answer.
 func heading(s string) bool {
 	return !isStatement(s) && !hasDigit(s) && !strings.Contains(s, ": ") && !strings.Contains(strings.TrimSuffix(s, "："), "：")
 }
 
-// isStatement: it ends as a sentence, or is too long for a heading.
+// isStatement reports whether a line ends as a sentence, or is too long for a
+// heading.
 func isStatement(s string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, "\"'”’»)]}」』）】"))
 	return strings.ContainsRune(".!。！…", last) || utf8.RuneCountInString(s) > shortLine
@@ -252,7 +255,7 @@ func best(candidates []candidate) []Sentence {
 			chosen = append(chosen, i)
 		}
 	}
-	// What a heading announces is the answer: the line below it comes along, as
+	// A heading is of use only with the line below it, so that line is added, as
 	// long as there is room.
 	for _, i := range slices.Clone(chosen) {
 		next := i + 1
@@ -269,8 +272,8 @@ func best(candidates []candidate) []Sentence {
 	return out
 }
 
-// sameContent: two sentences that share four fifths of their words, and every number,
-// say the same.
+// sameContent reports whether two sentences share four fifths of their words and
+// every number.
 func sameContent(a, b map[string]bool) bool {
 	both := 0
 	for stem := range a {

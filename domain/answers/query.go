@@ -73,7 +73,8 @@ func chineseStops() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// hints: an answer often names the kind of thing that was asked for.
+// hints gives words that an answer is likely to hold, because it often names the
+// kind of thing that was asked for.
 func hints(folded string) []string {
 	var out []string
 	add := func(words string) {
@@ -115,8 +116,8 @@ func asksNumber(folded string) bool {
 	return false
 }
 
-// asksOverview knows "who is she?" and "what is this?", of which no word can be
-// looked for in the page.
+// asksOverview reports whether the question is one such as "who is she?" or "what
+// is this?", which has no word to look for in the page.
 func asksOverview(folded string) bool {
 	words := text.Words(folded)
 	if len(words) > 1 && len(words) < 4 && (words[0] == "what" || words[0] == "who") {
@@ -159,8 +160,8 @@ func allOverview(stems []string) bool {
 	return true
 }
 
-// stopWord: English words that say nothing about what is asked, and Japanese words
-// of hiragana alone, which are grammar, mostly.
+// stopWord reports whether a word says nothing about what is asked: English stop
+// words, and Japanese words of hiragana alone, which are mostly grammar.
 func stopWord(word string) bool {
 	if strings.IndexFunc(word, func(r rune) bool { return !unicode.Is(unicode.Hiragana, r) }) < 0 {
 		return true

@@ -54,7 +54,7 @@ type Conversation struct {
 func (c Conversation) Permanent() bool { return c.ID == MainID || c.ID == ProactiveID }
 
 // Background is what a topic is about, in words that somebody else wrote. It is
-// untrusted: it may be quoted to a model and never authorises anything.
+// untrusted: it may be quoted to a model and never authorizes anything.
 type Background struct {
 	URL   string // canonical; "" when it is no page
 	Title string

@@ -97,9 +97,9 @@ func AppendAiToken(dst []byte, requestID uint64, text string, final bool) []byte
 	return setPayloadLength(append(dst, '}'), start)
 }
 
-// SplitToken cuts text so that head has at most limit bytes and no UTF-8
-// sequence is torn. It always makes way: a head that would be empty is the first
-// code point, even if that is longer than limit.
+// SplitToken cuts text so that head has at most limit bytes and no UTF-8 sequence
+// is torn. The head is never empty, so that a caller's loop ends: it is at least
+// the first code point, even if that is longer than limit.
 func SplitToken(text string, limit int) (head, tail string) {
 	if len(text) <= limit {
 		return text, ""

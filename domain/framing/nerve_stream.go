@@ -13,15 +13,16 @@ type Frame struct {
 //	a.Feed(chunk)
 //	for f, ok, err := a.Next(); ok; f, ok, err = a.Next() { … }
 //
-// A bad header ends the stream for good: nothing looks for the next magic.
+// A bad header ends the stream for good; the assembler does not search for the next
+// magic.
 type Assembler struct {
 	buf []byte
 	off int // buf[off:] has not been handed out
 	err error
 }
 
-// growStep bounds how much more than the bytes in hand is ever reserved. It
-// trades a copy per step for the promise that memory follows the bytes.
+// growStep bounds how much memory is reserved beyond the bytes that arrived. The
+// price is one copy per step.
 const growStep = 32 << 10
 
 // Feed adds the next bytes of the stream; it copies them. Payloads handed out

@@ -1,8 +1,8 @@
 package jsonscan
 
-// Skip consumes a value nobody asked for. It checks the grammar alone, and takes
-// one byte for each open object or array and no stack, however deep they are
-// nested.
+// Skip consumes a value that the schema does not need. It checks the grammar alone,
+// and takes one byte for each open object or array and no stack, however deep they
+// are nested.
 func (s *Scanner) Skip() {
 	var room [64]byte // the usual depth, without an allocation
 	open := room[:0]  // the brackets that have to come, the next one last

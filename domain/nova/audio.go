@@ -90,8 +90,8 @@ func DecodeAudioFrame(frame []byte) (h AudioHeader, pcm []byte, err error) {
 	return h, pcm, nil
 }
 
-// cutAudioFrame finds the header and the samples. No length is believed before
-// the bytes are there.
+// cutAudioFrame finds the header and the samples. It checks every length against
+// the bytes that are there.
 func cutAudioFrame(frame []byte) (header, pcm []byte, err error) {
 	if len(frame) < audioPrefix {
 		return nil, nil, errAudioShort

@@ -56,7 +56,7 @@ var messageForms = map[string]messageForm{
 	"personal.result": {read: readMessage[PersonalResult], required: requireText("request_id", id128u)},
 	"personal.error":  {read: readMessage[PersonalError]},
 	"project.state": {read: readMessage[ProjectState], fallback: func(f *jsonform.Form) Message {
-		// A person must not answer what was garbled.
+		// A card with unusable content is not shown, so that nobody answers it.
 		conversation, _ := f.Peek("conversation_id")
 		return ProjectState{ConversationID: conversation}
 	}},
@@ -109,7 +109,8 @@ func DecodeMessage(text []byte) (Message, error) {
 	return Unknown{kind}, nil
 }
 
-// openMessage checks what every text message must keep to, and gives its type.
+// openMessage checks the rules that hold for every text message, and gives its
+// type.
 func openMessage(f *jsonform.Form, size int) (kind string, err error) {
 	f.Text("type", jsonform.Required, &kind, jsonform.Anything)
 	if f.Err() == nil && size > MaxText && kind != "personal.state" && kind != "personal.result" {

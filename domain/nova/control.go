@@ -19,7 +19,7 @@ type Generation struct {
 	Epoch       uint64 // 1…MaxSafeInteger
 }
 
-// SpeechOnset: the client heard its user begin to speak.
+// SpeechOnset says that the client heard its user begin to speak.
 type SpeechOnset struct {
 	SpeechID string
 	RenderMS Optional[float64] // the client's own clock, milliseconds

@@ -188,7 +188,8 @@ func (m *PairReady) form(f *jsonform.Form) {
 	f.Text("device_id", jsonform.Required, &m.DeviceID, uuid)
 }
 
-// pairFailed is the text of every refusal, so that none tells a cause.
+// pairFailed is the text of every refusal, so that the caller cannot tell the
+// causes apart.
 const pairFailed = "pairing failed"
 
 func (m *PairError) form(f *jsonform.Form) {

@@ -2,8 +2,8 @@ package pages
 
 import "time"
 
-// Bounds limit an index as a whole. A field that is zero or less is refused by
-// no one and keeps nothing, so start from DefaultBounds.
+// Bounds limit an index as a whole. A field that is zero or less is not refused,
+// and then nothing is kept, so start from DefaultBounds.
 type Bounds struct {
 	Pages int           // rows
 	Bytes int64         // of all texts together

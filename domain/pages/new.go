@@ -31,7 +31,8 @@ func New(ctx framing.PageContext, origin string) (Page, bool) {
 	return page, page.Title != "" || page.Text != ""
 }
 
-// storable: a NUL would end the text early for some readers of the index.
+// storable makes valid UTF-8 and replaces NUL characters, which would end the text
+// early for some readers of the index.
 func storable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", " ")
 }

@@ -113,8 +113,8 @@ func (s *State) Next(g Generation) (sequence uint64, ok bool) {
 // ends here, and the client never hears of it.
 func (s *State) Finish(g Generation) Effects { return s.finish(g, false) }
 
-// CutShort tells that the model was cancelled and that what it had said until
-// then is to be played.
+// CutShort notes that the model was cancelled; the audio that it gave until then is
+// still played.
 func (s *State) CutShort(g Generation) Effects { return s.finish(g, true) }
 
 func (s *State) finish(g Generation, cut bool) Effects {

@@ -6,10 +6,10 @@ import "time"
 // of them (nova-personal §9.4).
 const CoalesceWindow = 250 * time.Millisecond
 
-// Coalescer decides when one client is sent the state anew: once for all changes
-// of a window, which the first of them opens and none prolongs. Revisions never
-// go down while it lives. Not safe for concurrent use. The zero value has told
-// the client nothing.
+// Coalescer decides when one client is sent the state again: once for all changes
+// of a window. The first change opens the window and later ones do not prolong it.
+// Revisions never go down while it lives. Not safe for concurrent use. The zero
+// value has told the client nothing.
 type Coalescer struct {
 	due     time.Time // when the window ends; zero: none is open
 	awaited uint64    // the newest revision that was announced

@@ -46,8 +46,8 @@ const (
 	ended
 )
 
-// NovaIDs names the three lives that a client can tell apart: all UUIDs, all
-// different.
+// NovaIDs are the three IDs by which a client notices a restart or a reconnect:
+// three different UUIDs.
 type NovaIDs struct {
 	ServerInstance string // of this process
 	InputInstance  string // of the text input, which lives as long

@@ -100,7 +100,8 @@ export function showControls({ running, ready }) {
   $("stop").hidden = !running;
   $("ask").disabled = !ready || $("question").value.trim() === "";
   $("again").disabled = !ready;
-  // A control that goes away hands the focus on, or the keyboard would start anew.
+  // A control that disappears passes the focus on; otherwise the keyboard focus
+  // would be lost.
   if (before === $("ask") && running) $("stop").focus();
   else if (before !== document.body && !before.checkVisibility()) $("question").focus();
 }

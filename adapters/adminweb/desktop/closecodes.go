@@ -5,8 +5,9 @@ import (
 	"plexus/domain/sessions"
 )
 
-// closeCode is the one table from reason to close code. The page erases nothing over
-// 4003, so that every fault of its own has it (nova-personal §1.3).
+// closeCode is the one table from reason to close code. Unlike phones, the page
+// erases nothing after a 4003, so every fault of the page closes with it
+// (nova-personal §1.3).
 func closeCode(reason sessions.CloseReason) wsconn.CloseCode {
 	switch reason {
 	case sessions.ClientGone, sessions.Finished:

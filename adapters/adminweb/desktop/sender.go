@@ -26,8 +26,8 @@ type frame struct {
 	buffer *wsconn.Buffer
 }
 
-// sender is the way of messages to one page: anybody may send, and the Writer
-// writes what waits.
+// sender queues the messages to one page: any goroutine may send, and the Writer
+// writes what is queued.
 type sender struct {
 	log    *slog.Logger
 	writer *wsconn.Writer
@@ -49,7 +49,7 @@ func newSender(ctx context.Context, socket *wsconn.Socket, interval time.Duratio
 func (s *sender) send(m nova.Message) sessions.CloseReason {
 	b := wsconn.GetBuffer()
 	text, err := nova.AppendDesktop(b.B, m)
-	if err != nil { // our bug: what cannot be said is dropped, and disturbs nobody
+	if err != nil { // a bug of ours: the message is dropped and the connection goes on
 		b.Put()
 		s.log.Error("a message could not be encoded", "type", m.Type(), "error", err)
 		return 0
@@ -110,7 +110,8 @@ func (s *sender) Next() (f wsconn.Frame, ok bool) {
 // Written takes the frame back (wsconn.Queue).
 func (s *sender) Written(f wsconn.Frame, _ error) { f.Buffer.Put() }
 
-// end takes nothing more, and stops the writer with or without what is queued.
+// end refuses further messages, and stops the writer with or without writing what
+// is queued.
 func (s *sender) end(flush bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -76,7 +76,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, signedOut func(ct
 		return
 	}
 	// The caller has judged the Origin too; a WebSocket is what any site may try to
-	// open, so it does not hang on one check.
+	// open, so it is checked a second time here.
 	if !httpguard.SameOrigin(r) {
 		http.Error(w, "forbidden", http.StatusForbidden)
 		return

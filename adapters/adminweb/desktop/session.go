@@ -22,8 +22,8 @@ const laneFrames = 32
 // host, and a goroutine that sends snapshots. It is the ports.PersonalLink of its
 // endpoint.
 //
-// A command waits behind nothing but other commands (P65): texts, which are
-// stored before they are answered, have a lane of their own.
+// A command waits for other commands alone (P65): texts, which are stored before
+// they are answered, have a lane of their own.
 type session struct {
 	server   *Server
 	socket   *wsconn.Socket
@@ -62,7 +62,7 @@ func (s *Server) run(socket *wsconn.Socket, signedOut func(context.Context) bool
 	log.Info("page connected")
 	in, host := s.config.Host.Input(), s.config.Host
 	first, _ := nova.NewDesktopCapabilities(in, host.InputInstance())
-	c.Send(first) // before anything that attaching brings
+	c.Send(first) // before any message that attaching causes
 	c.endpoint = host.Attach(c, hub.Terms{Desktop: true, Personal: true})
 	var reading, writing sync.WaitGroup
 	reading.Go(c.read)
@@ -74,7 +74,7 @@ func (s *Server) run(socket *wsconn.Socket, signedOut func(context.Context) bool
 		})
 	})
 	c.work.Go(func() {
-		deliverAll(c, c.texts, func(m nova.InputText, err error) { // it has a receipt all the same
+		deliverAll(c, c.texts, func(m nova.InputText, err error) { // it gets a result in any case
 			log.Error("a text was not taken", "error", err)
 			c.Send(nova.TextResult{RequestID: m.RequestID, ConversationID: m.ConversationID, Error: nova.SubmissionFailed})
 		})

@@ -25,7 +25,7 @@ func (s *Store) SearchMessages(ctx context.Context, wanted string, limit int) ([
 		return nil, nil
 	}
 	slices.Sort(words)
-	match := `"` + strings.Join(slices.Compact(words), `" "`) + `"` // letters and digits only: no syntax is ever the person's
+	match := `"` + strings.Join(slices.Compact(words), `" "`) + `"` // letters and digits only, so that a text cannot use the syntax of FTS5
 	return sqlitex.All(ctx, s.reader, "search messages", func(row sqlitex.Scanner) (f ports.FoundMessage, err error) {
 		var conversation string
 		err = scanMessage(row, "", &f.Message, &conversation, &f.Title)

@@ -76,8 +76,8 @@ func (s *Store) takeTurn(ctx context.Context) (*group, error) {
 	return g, nil
 }
 
-// begin opens a group. Other writers of the database are waited for; ctx ends
-// that wait but, once there is a transaction, nothing of it.
+// begin opens a group. It waits for other writers of the database; ctx ends that
+// wait, but not a transaction that has begun.
 func (s *Store) begin(ctx context.Context) (*group, error) {
 	conn, err := s.writer.Conn(ctx)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Store) queue() *waiter {
 	return w
 }
 
-// leave gives up waiting. False: the turn is there or on its way.
+// leave gives up waiting. False: the turn has already been handed over.
 func (s *Store) leave(w *waiter) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,13 +185,13 @@ func (g *group) run(change func(tx ports.PersonalTx) error) (err error) {
 	return nil
 }
 
-// end commits what stands and lets everybody know.
+// end commits the changes that stand and wakes every waiting caller.
 func (g *group) end() {
 	defer close(g.done)
 	switch {
 	case g.lost != nil:
 		g.err = g.lost
-		_ = g.session.tx.Rollback() // there may be nothing left to take back
+		_ = g.session.tx.Rollback() // it may have been rolled back already
 	case g.kept == 0:
 		g.err = sqlitex.Wrap("roll changes back", sqlitex.Rollback(g.session.tx))
 	default:

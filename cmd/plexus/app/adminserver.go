@@ -60,7 +60,7 @@ func (p *process) adminServers(ctx context.Context) ([]server, error) {
 			return nil
 		}, admin.Shutdown}}, nil
 	}
-	page.shutdown = func(ctx context.Context) error { // admin first: it lets go of what waits for a phone
+	page.shutdown = func(ctx context.Context) error { // the admin API first: it ends requests that wait for a phone
 		return errors.Join(admin.Shutdown(ctx), site.Shutdown(ctx))
 	}
 	return []server{page}, nil

@@ -65,8 +65,8 @@ Ctrl-C stops Plexus.
 `, page, address, elsewhere, tokenFile)
 }
 
-// openPage opens the page for a person at the terminal. A service's journal gets
-// neither link nor code.
+// openPage opens the page for a person at the terminal. Without a terminal nothing
+// is printed, so that a service's journal holds neither link nor code.
 func (p *process) openPage(ctx context.Context) {
 	if cli.BrowserIsConfined(ctx, p.env) {
 		return // the greeting says how

@@ -142,7 +142,8 @@ func (p *process) start(ctx context.Context) ([]server, error) {
 		return nil, fmt.Errorf("%w%s. Stop it first, or give this one a place of its own with --data-dir", held, where)
 	}
 	p.done.add(lock.Release)
-	// What a host that was killed has left of a dictation, whatever recognizes now.
+	// A killed host may have left files of a dictation, whichever recognizer is
+	// configured now.
 	if err := os.RemoveAll(cfg.Recognizer.Dir); err != nil {
 		p.log.Warn("what was dictated before is still there", "error", fmt.Errorf("remove old speech: %w", err))
 	}
@@ -231,7 +232,7 @@ func shutdownAll(ctx context.Context, servers []server) error {
 	return errors.Join(problems...)
 }
 
-// closers are run in reverse, each once, whatever the others say.
+// closers are run in reverse order, each once, also after an error of another.
 type closers []func() error
 
 func (c *closers) add(f func() error) { *c = append(*c, f) }

@@ -18,8 +18,8 @@ import (
 	"plexus/web"
 )
 
-// maxHealthAge is how old the state of services and Tailscale may be that the page shows: after it
-// the next request for a page starts a refresh.
+// maxHealthAge is how old the state of services and Tailscale may be that the page
+// shows: after that the next request for a page starts a refresh.
 const maxHealthAge = 30 * time.Second
 
 // healthCache is the status of the host for the owner's page. It checks services and
@@ -70,8 +70,8 @@ func (c *healthCache) refresh() {
 	c.changed.Notify()
 }
 
-// checkPhonePath asks Tailscale, where there is one, for its name and for what it
-// hands on.
+// checkPhonePath asks Tailscale, where it is installed, for the machine's name and
+// for what it forwards.
 func (c *healthCache) checkPhonePath() adminweb.PhonePath {
 	path := adminweb.PhonePath{FixedBy: c.Config.PublicURLFrom}
 	tool, name, err := tailscale.FindConnected(c.ctx, c.env.Environ)

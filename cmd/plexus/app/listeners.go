@@ -116,7 +116,7 @@ func warnOtherFamily(ctx context.Context, addr net.Addr, log *slog.Logger) {
 	var lc net.ListenConfig
 	probe, err := lc.Listen(ctx, "tcp", other)
 	if err == nil {
-		_ = probe.Close() // it was only a question
+		_ = probe.Close() // only to see whether it accepts
 		return
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {

@@ -12,12 +12,12 @@ import (
 
 const redacted = "[redacted]"
 
-// newLogger builds the process's logger. Nothing secret is meant to reach it;
-// the redaction is a second net for the day somebody errs.
+// newLogger builds the process's logger. Nothing secret is meant to reach it; the
+// redaction guards against mistakes.
 func newLogger(w io.Writer, cfg config.Log) *slog.Logger {
 	var least slog.Level
 	if err := least.UnmarshalText([]byte(cfg.Level)); err != nil {
-		least = slog.LevelInfo // package config has let no other word through
+		least = slog.LevelInfo // package config refuses any other word
 	}
 	opts := &slog.HandlerOptions{Level: least, ReplaceAttr: newRedactor()}
 	if cfg.Format == "json" {

@@ -51,7 +51,7 @@ func openStore(ctx context.Context, cfg config.Config, dataDir string, log *slog
 	return s, nil
 }
 
-// nameTokenHolders says who is locked out by a new token.
+// nameTokenHolders logs the extensions that a new token locks out.
 func (s *store) nameTokenHolders(ctx context.Context, log *slog.Logger) {
 	rows, err := s.Extensions().Extensions(ctx)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *store) nameTokenHolders(ctx context.Context, log *slog.Logger) {
 		}
 	}
 	if len(origins) == 0 {
-		return // that it is a new one has been said
+		return // the caller has logged that the token is new
 	}
 	log.Warn("the host token is a new one: these extensions came with the old one and have to be allowed again", "extensions", origins)
 }

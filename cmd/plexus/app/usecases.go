@@ -19,7 +19,7 @@ import (
 // hostedGenerations is the default against a model on another machine.
 const hostedGenerations = 8
 
-// newQuestions builds who answers. What is asked goes to keep.
+// newQuestions builds the service that answers questions. keep records them.
 func (p *process) newQuestions(keep ports.AnswerRecorder) (*ask.Service, error) {
 	cfg := p.opts.Config
 	deps := ask.Deps{Search: p.services.Search, Model: p.services.Model, Recorder: keep, Now: time.Now, Log: p.log}
@@ -61,9 +61,9 @@ func (p *process) newPersonal(ctx context.Context) (*personal.Host, error) {
 	})
 }
 
-// recorder hands what the browser asks to the personal host. That needs the host
-// of questions, which needs the recorder: so it is told last, before anything is
-// served.
+// recorder hands what the browser asks to the personal host. The personal host
+// needs the service of questions, which needs the recorder; so the recorder gets
+// the host last, before anything is served.
 type recorder struct{ *topics.Topics }
 
 var _ ports.AnswerRecorder = (*recorder)(nil)

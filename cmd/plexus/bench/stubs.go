@@ -44,7 +44,7 @@ func startStubs() (*stubs, error) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"status":"ok"}`)) })
 	mux.HandleFunc("POST /v1/chat/completions", func(_ http.ResponseWriter, r *http.Request) {
 		// It is never answered; the stub tells when the caller went.
-		_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice that the caller goes
+		_, _ = io.Copy(io.Discard, r.Body) // net/http notices a closed connection only after the body was read
 		s.held <- struct{}{}
 		<-r.Context().Done()
 		s.ended <- time.Now()

@@ -18,7 +18,7 @@ import (
 	"plexus/domain/text"
 )
 
-// Env is what a command may touch of the outside.
+// Env is what a command uses of its environment.
 type Env struct {
 	Environ        []string // "NAME=value"; the last entry of a name wins
 	Stdin          io.Reader

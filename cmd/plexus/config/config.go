@@ -117,8 +117,8 @@ func thisMachine(port uint16) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port)
 }
 
-// defaults of one machine and its environment. An error says that the host token has
-// no place.
+// defaults of one machine and its environment. An error says that there is no path
+// for the host token.
 func defaults(env cli.Env, dataDir string) (Config, error) {
 	tokenFile, err := env.Paths().NerveToken()
 	return Config{
@@ -151,7 +151,7 @@ func defaultLanguage(env cli.Env) string {
 	return "zh-CN"
 }
 
-// contradictions are settings that would silently do nothing.
+// contradictions reports settings that would have no effect.
 func (c *Config) contradictions() []error {
 	var problems []error
 	if c.Search.Kind == "local" || c.Search.Kind == "none" {

@@ -111,7 +111,7 @@ func AddFlags(fs *cli.FlagSet) map[string][]string {
 	return given
 }
 
-// These keep every limit a limit.
+// Upper bounds of numbers, so that a setting cannot remove a limit.
 const (
 	maxNumber      = 65_536
 	maxPromptBytes = 1 << 20

@@ -1,6 +1,6 @@
-// Package doctor walks the way of a phone to this host, from the name in its
-// code to the client listener, and says at each step what was found and what to
-// do about it. It changes nothing.
+// Package doctor checks each step by which a phone reaches this host, from the name
+// in its code to the client listener, and says what was found and what to do about
+// it. It changes nothing.
 package doctor
 
 // Level says how bad a finding is.

@@ -82,8 +82,8 @@ func (s Subject) database(ctx context.Context) []Finding {
 	return []Finding{fault("database", err.Error()+".", "Look at who may read that file and its folder.")}
 }
 
-// clock: what was written here lies in the past, and this program was made before
-// today, and not before 2025.
+// clock checks that the time is after 2025 began and not before the last change of
+// the database.
 func (s Subject) clock(context.Context) []Finding {
 	const advice = "Set the clock: certificates and the codes of some apps depend on it."
 	now := s.Now()
@@ -114,7 +114,7 @@ func (s Subject) code(context.Context) []Finding {
 	return []Finding{judgeCode(s.Server, matrix, text)}
 }
 
-// judgeCode judges a code for a server, whose modules have to say text.
+// judgeCode judges a code for a server; read back, it has to give text.
 func judgeCode(server pairing.Server, matrix qr.Matrix, text string) Finding {
 	lead := fmt.Sprintf("Phones connect to %s. A code for it has %d columns", server, len(matrix))
 	back, err := qr.Read(matrix)

@@ -134,7 +134,7 @@ func (s Subject) noCertificate(address string, err error) Finding {
 	return fault(check, "No TLS at "+address+": "+err.Error()+".", "The proxy has to speak TLS and HTTP/1.1 there.")
 }
 
-// hello says hello with a token that nobody has. What it gives is never nil.
+// hello says hello with a token that nobody has. The error is never nil.
 func (s Subject) hello(ctx context.Context, o novaclient.Options) error {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // never fails: see crypto/rand
@@ -151,7 +151,7 @@ func (s Subject) hello(ctx context.Context, o novaclient.Options) error {
 
 var errLetIn = errors.New("a made-up token was let in")
 
-// judgeHello judges how a hello ended: right is a refusal of its token.
+// judgeHello judges how a hello ended; the right answer is a refusal of its token.
 func (s Subject) judgeHello(check string, err error) Finding {
 	var refused *novaclient.RefusedError
 	var end *novaclient.End

@@ -55,8 +55,8 @@ func NewSubject(ctx context.Context, env cli.Env, dir, configPath string) (Subje
 	return s, nil
 }
 
-// askHost takes the addresses that are really open, and gives the public URL. A host
-// that does not answer is found out by the steps.
+// askHost takes the addresses that are really open, and gives the public URL. When
+// the host does not answer, the steps report it.
 func (s *Subject) askHost(ctx context.Context, dir, public string) string {
 	if run, err := hostfiles.ReadRun(dir); err == nil {
 		if addr, err := netip.ParseAddrPort(run.Client); err == nil {

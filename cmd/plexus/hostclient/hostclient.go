@@ -61,9 +61,9 @@ func adminClient(dataDir string) (*adminapi.Client, error) {
 	return adminapi.NewTCPClient(info.Admin, master.Text), nil
 }
 
-// lockHolder gives the process of the host that has the lock. It is asked before a token is
-// sent: run.json may be left from a crash, and the token is not for whoever has the
-// port now.
+// lockHolder gives the process of the host that has the lock. It is asked before a
+// token is sent: run.json may be left from a crash, and another program may have
+// the port now, which must not get the token.
 func lockHolder(dataDir string) (pid int, err error) {
 	running, pid, err := hostfiles.HostRuns(dataDir)
 	switch {

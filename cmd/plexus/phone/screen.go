@@ -36,15 +36,16 @@ func (s *screen) paired(server, deviceID string) {
 	s.printLine("paired with %s as %q, device %s", text.Printable(server), phoneName, deviceID)
 }
 
-// lineDone says that what was typed has come to nothing. What has been lineDone shows
-// itself.
+// lineDone prints the error of a typed line. A line without one shows its own
+// result.
 func (s *screen) lineDone(_ string, err error) {
 	if err != nil {
 		s.printLine("not done: %s", text.Printable(err.Error()))
 	}
 }
 
-// textResult leaves to done what went wrong just now; here it may have been long ago.
+// textResult prints that an outcome is unknown. All other failures are printed by
+// lineDone.
 func (s *screen) textResult(t nova.InputText, err error) {
 	var refused *novaclient.TextRefused
 	if errors.As(err, &refused) && refused.Reason == nova.OutcomeUnknown {

@@ -200,8 +200,8 @@ func readLines(ctx context.Context, input *bufio.Reader, typed chan<- string) {
 // errBacklog: earlier lines are not done yet.
 var errBacklog = errors.New("too many lines wait for the host")
 
-// dispatch does what a line says. Lines wait for each other, but an answer to a card
-// for none: what is done may be what the question is about.
+// dispatch does what a line says. Lines wait for each other, except an answer to a
+// card: the line that is running may wait for that answer.
 func (p *session) dispatch(ctx context.Context, line string, waiting chan<- string) {
 	if c, _, ok := findCommand(line); ok && c.atOnce {
 		p.work.Go(func() { p.runLine(ctx, line) })
@@ -261,8 +261,8 @@ var (
 	errTextUnknown = errors.New("the host was started anew, and whether it took the text is not known. Look at the conversation before you send it again")
 )
 
-// submit sends a text and waits for its outcome. A text is told of in any case:
-// when the phone quits before its outcome came, it is lost.
+// submit sends a text and waits for its outcome. The outcome is always printed:
+// when the phone quits before it came, the text counts as lost.
 func (p *session) submit(ctx context.Context, conn *novaclient.Conn, text nova.InputText) error {
 	p.remember(text, true)
 	err := conn.SubmitText(ctx, text)

@@ -23,8 +23,8 @@ type state struct {
 	changed syncx.Notifier           // of last
 }
 
-// aliases gives an ID its number, from 1, when it first appears. The number
-// never means anything else while the phone runs.
+// aliases gives an ID its number, from 1, when it first appears. A number is never
+// given to another ID while the phone runs.
 type aliases struct {
 	mu  sync.Mutex
 	ids []string

@@ -89,8 +89,8 @@ func (m *LocalModel) LoadChoice(ctx context.Context, settings ports.Settings) er
 	return m.use(name, url)
 }
 
-// Take takes a model that was found on this machine, durably: nothing goes elsewhere by
-// one click.
+// Take takes a model that was found on this machine, durably: a model at any other
+// address is not taken.
 func (m *LocalModel) Take(ctx context.Context, settings ports.Settings, name, baseURL string) error {
 	if !slices.ContainsFunc(m.Found(), func(f localmodel.Found) bool { return f.Name == name && f.BaseURL == baseURL }) {
 		return errors.New("use a model: none of that name was found at that address")

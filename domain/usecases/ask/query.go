@@ -138,7 +138,8 @@ func (a *pendingAnswer) extract(ctx context.Context, kind answers.NoticeKind) (f
 	return a.notice(kind), nil
 }
 
-// notice is a fixed sentence, apart from the text that went out before it.
+// notice is a fixed sentence, separated by a blank line from text that was sent
+// before it.
 func (a *pendingAnswer) notice(kind answers.NoticeKind) string {
 	sentence := answers.Notice(kind, a.service.opts.Language)
 	if a.emitted {
@@ -180,7 +181,7 @@ func (a *pendingAnswer) countAnswered() {
 	a.counted = true
 }
 
-// callSink calls the sink unless the question is over.
+// callSink calls the sink unless the question has ended.
 func (a *pendingAnswer) callSink(ctx context.Context, call func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -191,8 +192,8 @@ func (a *pendingAnswer) callSink(ctx context.Context, call func() error) error {
 	return a.sinkErr
 }
 
-// index keeps the page of the question. A page that cannot be kept does not
-// spoil the answer.
+// index keeps the page of the question. Failing to keep the page does not fail the
+// answer.
 func (a *pendingAnswer) index(ctx context.Context) error {
 	if err := ctx.Err(); err != nil || a.service.deps.Index == nil {
 		return err

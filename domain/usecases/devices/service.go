@@ -1,6 +1,6 @@
-// Package devices is the use case of the owner's phones: who is paired, by which
-// addresses phones come, whose token is whose, which of them are connected, and
-// how one is thrown out.
+// Package devices is the use case of the owner's phones: pairing, the addresses by
+// which phones reach the host, authentication by token, the connected ones, and
+// revoking.
 package devices
 
 import (

@@ -1,6 +1,6 @@
 // Package personal is the personal host: it builds the hub and the areas, each a
-// folder below this one, and wires them. What the host has said yes to is stored
-// before it says so.
+// folder below this one, and wires them. Whatever the host accepts is stored before
+// it is confirmed.
 package personal
 
 import (

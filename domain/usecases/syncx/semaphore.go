@@ -9,8 +9,8 @@ type Semaphore struct{ slots chan struct{} }
 // NewSemaphore gives one for n callers.
 func NewSemaphore(n int) *Semaphore { return &Semaphore{slots: make(chan struct{}, n)} }
 
-// Acquire waits for a slot. Release gives it back. Whose ctx has ended gets none,
-// also when a slot was free at the same moment; the error is that of ctx.
+// Acquire waits for a slot; Release gives it back. When ctx has ended, Acquire
+// gives ctx's error and takes no slot, even if one was free at the same moment.
 func (t *Semaphore) Acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

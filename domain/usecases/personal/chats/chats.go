@@ -206,8 +206,8 @@ func acknowledge(tx ports.PersonalTx, p Acknowledge) error {
 	return tx.PutConversation(c)
 }
 
-// clearing empties a conversation. Its turns end first, as far as anybody sees,
-// and really once the store agrees.
+// clearing empties a conversation. Clients stop seeing its turns at once; the turns
+// are ended only when the change is stored, and go on if it fails.
 func (c *Chats) clearing(p Clear) hub.Mutation {
 	return c.ending(p.ID, func(tx ports.PersonalTx) (any, error) {
 		cleared, err := stored.Conversation(tx, p.ID)
@@ -245,7 +245,7 @@ func (c *Chats) ending(id string, change func(tx ports.PersonalTx) (any, error))
 	}
 }
 
-// eraseTraces sees to it that nobody can read what was deleted, beside the caller.
+// eraseTraces overwrites deleted texts in the store's files, in the background.
 func (c *Chats) eraseTraces() {
 	c.hub.Start(func(ctx context.Context) {
 		if err := c.archive.EraseTraces(ctx); err != nil && ctx.Err() == nil {

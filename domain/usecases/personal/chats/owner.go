@@ -122,7 +122,8 @@ func (c *Chats) Delete(ctx context.Context, id string) error {
 	return nil
 }
 
-// deleteStep is how many topics one write removes, so that nobody waits long.
+// deleteStep is how many topics one write removes, so that other writes do not wait
+// long.
 const deleteStep = 200
 
 // DeleteTopics removes every topic and says how many there were.

@@ -56,8 +56,8 @@ func (d *draft) end() {
 	}
 }
 
-// New makes it. Without a transcriber the host takes no draft, nor while there is
-// nobody who would answer it.
+// New makes it. The host takes no draft without a transcriber, or while there is no
+// model to answer it.
 func New(h *hub.Hub, v *voice.Voice, p *presentation.Presentation, transcriber ports.Transcriber, answered func() bool) *Dictation {
 	return &Dictation{hub: h, voice: v, presentation: p, transcriber: transcriber, answered: answered, drafts: map[*hub.Client]*draft{}}
 }
@@ -156,7 +156,7 @@ func (d *Dictation) start(ctx context.Context, c *hub.Client, m nova.InputDictat
 	return nil
 }
 
-// hear adds speech to the draft of a client. Without one there is nobody to listen.
+// hear adds speech to the draft of a client. Without a draft the speech is dropped.
 func (d *Dictation) hear(c *hub.Client, pcm []byte) {
 	d.mu.Lock()
 	open := d.drafts[c]
@@ -213,8 +213,8 @@ func (d *Dictation) recognize(ctx context.Context, pcm []byte) (text string) {
 	return text
 }
 
-// settle sends the text of a draft and ends it, if it is still the one that is
-// wanted. A client that was not told of a draft of which nothing came would wait.
+// settle sends the text of a draft and ends it, if it is still the current one. A
+// draft without a text gets a result too, because the client waits for one.
 func (d *Dictation) settle(c *hub.Client, number uint64, text string) {
 	d.mu.Lock()
 	open := d.drafts[c]
@@ -247,7 +247,7 @@ var (
 type Draft struct {
 	ID             string // "" for none
 	ConversationID string
-	Finishing      bool // it is being recognised; what is said now is dropped
+	Finishing      bool // it is being recognized; audio that comes now is dropped
 	pcm            []byte
 }
 
@@ -263,8 +263,8 @@ func (d *Draft) Start(id, conversationID string) error {
 	return nil
 }
 
-// Add appends speech, a copy of it. Without an open draft it is dropped. One
-// piece too many is ErrDraftTooLong: the draft is worth nothing any more.
+// Add appends speech, a copy of it. Without an open draft it is dropped. One piece
+// too many is ErrDraftTooLong; the draft can then not be finished.
 func (d *Draft) Add(pcm []byte) error {
 	switch {
 	case !d.Open() || d.Finishing:

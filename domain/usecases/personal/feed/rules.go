@@ -103,7 +103,7 @@ type Prepared struct {
 
 // Act does to an item what a feed.action asks, at now (nova-personal §4.4). The
 // item has been through Expire. A Refusal leaves it as it is: Stale comes before
-// any other. VerbAct is Unsupported, there is nobody to hand it to.
+// any other. VerbAct is Unsupported, because no executor exists.
 func Act(item Item, verb Verb, snoozeUntil, now time.Time) (Item, error) {
 	now = now.UTC().Round(0)
 	if err := timely(item, verb, now); err != nil {
@@ -136,8 +136,9 @@ func Act(item Item, verb Verb, snoozeUntil, now time.Time) (Item, error) {
 	return item, nil
 }
 
-// timely refuses what presses an item on its owner that they do not want, or that
-// is over. A result that has been resolved may still be shown.
+// timely refuses to present, notify of or act on an item that the owner has
+// dismissed or snoozed, or that is not active any more. A result that has been
+// resolved may still be shown.
 func timely(item Item, verb Verb, now time.Time) error {
 	switch verb {
 	case VerbPresented, VerbNotified, VerbAct:
@@ -152,7 +153,7 @@ func timely(item Item, verb Verb, now time.Time) error {
 	return nil
 }
 
-// once is the first time that something happened.
+// once keeps the first time that something happened.
 func once(before *time.Time, now time.Time) *time.Time {
 	if before != nil {
 		return before

@@ -36,10 +36,10 @@ func (t Terms) Caller() workbench.Caller {
 
 // Endpoint is one attached client. Its methods may be called concurrently.
 type Endpoint interface {
-	// Deliver takes one control. An error refuses it and nothing more; nil is no
-	// more than "it was handed over". Results come by the link. A personal.command
-	// may wait for those before it, everything else returns at once or after one
-	// write to the store.
+	// Deliver takes one control. An error refuses it and has no other effect; nil
+	// only means that it was handed over. Results come by the link. A
+	// personal.command may wait for those before it, everything else returns at
+	// once or after one write to the store.
 	Deliver(ctx context.Context, control nova.Control) error
 	// Audio takes uplink PCM16, which it does not keep. It never blocks.
 	Audio(pcm []byte)
@@ -161,9 +161,10 @@ func (c *Client) Snapshot(ctx context.Context) (state nova.PersonalState, err er
 	return state, nil
 }
 
-// logTruncation warns of what a phone is not shown, once until something else is.
+// logTruncation warns of the lists that did not fit into a phone's snapshot, once
+// until other rows are missing.
 func (c *Client) logTruncation(cut Truncation) {
-	lists := slices.DeleteFunc(cut.Lists, func(s Shortened) bool { return s.Missing == 0 }) // that old ones stay here is as it should be
+	lists := slices.DeleteFunc(cut.Lists, func(s Shortened) bool { return s.Missing == 0 }) // old messages are left out as a matter of course
 	if cut.TooLong {
 		lists = []Shortened{{Member: "everything"}}
 	}

@@ -93,7 +93,7 @@ func (c *Client) command(ctx context.Context, m nova.PersonalCommand) error {
 	c.hold()
 	defer func() { c.answer(command, req, result, revision) }() // also after a panic: the client waits
 
-	ctx = context.WithoutCancel(ctx) // it was admitted: it is seen through
+	ctx = context.WithoutCancel(ctx) // an admitted command is completed even if its client goes
 	done, carried, err := h.run(ctx, command, req, asked, invalid)
 	if err != nil {
 		h.Log.Error("a command could not be carried out", "method", m.Method, "error", err)
@@ -199,8 +199,8 @@ func (h *Hub) run(ctx context.Context, command Command, req Request, asked call,
 	return Result{Data: state.Frame}, state.Revision, nil
 }
 
-// outcome makes a result of what a command gave. Only what is no refusal stays an
-// error.
+// outcome makes a result of what a command gave. An error that is not a refusal is
+// returned.
 func outcome(data any, err error) (Result, error) {
 	refusal := workbench.Refusal("")
 	switch {

@@ -1,7 +1,7 @@
 // Package hub is the middle of the personal host: which clients are attached, the
-// dispatch of their commands and the ledger of receipts, and the snapshot that
-// they are shown. What a command does and what a snapshot holds is the areas'
-// business: the hub knows their tables and none of their contents.
+// dispatch of their commands and the ledger of receipts, and the snapshot that they
+// are shown. What a command does and what a snapshot holds is defined by the areas:
+// the hub knows their tables and none of their contents.
 //
 // Locks are taken in the order in which packages import each other, the hub's last:
 // the stream of an answer, then the queue of turns; dictation, then voice and
@@ -32,8 +32,7 @@ type Services struct {
 	Store  ports.PersonalStore
 	Random io.Reader
 	Now    func() time.Time
-	// Within and After are the clocks of what may not last: context.WithTimeout and
-	// time.AfterFunc.
+	// Within and After are the timers: context.WithTimeout and time.AfterFunc.
 	Within func(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc)
 	After  func(wait time.Duration, call func()) (stop func() bool)
 	Log    *slog.Logger
@@ -147,9 +146,9 @@ func (h *Hub) Stop() {
 	}
 }
 
-// Start runs work beside the caller, with a context that ends with Stop, which waits
-// for it; false: the hub has stopped. A panic of work is logged and costs nobody else
-// anything. No other place of the core starts a goroutine.
+// Start runs work beside the caller, with a context that ends with Stop, which
+// waits for it; false: the hub has stopped. A panic of work is logged and ends only
+// that work. No other place of the core starts a goroutine.
 func (h *Hub) Start(work func(ctx context.Context)) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 // MaxWaiting is how many commands wait for their turn.
 const MaxWaiting = 8
 
-// commandQueue lets one command at a time through, in order of arrival, and few
+// commandQueue runs one command at a time, in order of arrival, and bounds how many
 // wait (nova-personal §1.6).
 type commandQueue struct {
 	turns *syncx.Semaphore // of one

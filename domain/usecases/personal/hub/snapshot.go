@@ -16,7 +16,7 @@ import (
 // Value is the value of a member of the snapshot.
 type Value struct {
 	// Fixed is encoded as it is, without List. json.RawMessage is taken without a
-	// look. A value that is nothing but its List has none.
+	// check. A value that is nothing but its List has none.
 	Fixed any
 	// AtLeast is a lower bound of Fixed's bytes: a phone's snapshot that cannot fit is
 	// not encoded at all.
@@ -62,7 +62,7 @@ type Truncation struct {
 	Lists   []Shortened
 }
 
-// Shortened is a list that lacks rows.
+// Shortened is a list that was shortened to fit.
 type Shortened struct {
 	Member  string
 	Missing int // 0 where nobody counts

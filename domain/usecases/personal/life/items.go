@@ -31,7 +31,7 @@ type Item struct {
 	UpdatedAt time.Time          `json:"updated_at"`
 }
 
-// Profile is what the owner tells of themselves.
+// Profile is what the owner writes about themselves.
 type Profile struct {
 	About   string `json:"about"`
 	Version uint64 `json:"version"`

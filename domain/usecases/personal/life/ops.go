@@ -49,7 +49,7 @@ type (
 		About    string
 		Expected uint64
 	}
-	// FromNews is an operation that the host keeps for itself.
+	// FromNews is refused in a life.mutate: workbench.NewsCommandRequired.
 	FromNews struct{}
 )
 
@@ -62,8 +62,8 @@ type Outcome struct {
 // Params are the parameters of life.mutate.
 type Params struct{ Op Op }
 
-// Read is strict from the operation on: a from_news has members that nobody
-// here looks at.
+// Read refuses unknown members of every operation but from_news, whose members are
+// not read.
 func (p *Params) Read(f *jsonform.Form) {
 	var name string
 	jsonform.Choice(f, "op", jsonform.Required, &name, "create", "update", "convert", "undo_create", "profile", "from_news")

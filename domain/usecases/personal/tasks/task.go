@@ -89,7 +89,7 @@ func Delegate(id string, op Delegation, generation uint64) Task {
 // Ended reports whether nothing more will happen to a task.
 func (t Task) Ended() bool { return t.Phase == phaseCompleted || t.Phase == phaseCancelled }
 
-// Check is StaleTask for a client that has not seen t as it is.
+// Check gives StaleTask unless the client has seen the current state of t.
 func Check(t Task, p Precondition) error {
 	if p != (Precondition{t.ID, t.ControlRevision, t.GoalRevision}) {
 		return workbench.StaleTask
@@ -111,8 +111,8 @@ func Cancel(t Task, p Precondition) (Task, error) {
 }
 
 // TakeControl takes a task over or gives it back to the host. Taking over needs an
-// executor that would stop, and there is none; giving back needs nobody, and any
-// client may do it.
+// executor that would stop, and there is none; giving back needs no executor, and
+// any client may do it.
 func TakeControl(t Task, op Control, caller workbench.Caller) (Task, error) {
 	if op.Takeover && !caller.CanTakeover {
 		return t, workbench.TaskControlDenied
@@ -185,7 +185,7 @@ type View struct {
 	Capabilities  Capabilities `json:"capabilities"`
 }
 
-// Viewer is who looks.
+// Viewer is the client that looks at the task.
 type Viewer struct {
 	ClientID    string `json:"client_id"`
 	CanTakeover bool   `json:"can_takeover"`

@@ -70,8 +70,8 @@ func (t *Topics) KeepBounds(ctx context.Context) error {
 	}
 }
 
-// Full reports whether there is no room for another text. What it knows is as old as
-// the last look, so it looks again before it says so.
+// Full reports whether there is no room for another text. The figure may be out of
+// date, so it is read again before the answer is yes.
 func (t *Topics) Full(ctx context.Context) (bool, error) {
 	if !t.full.Load() {
 		return false, nil

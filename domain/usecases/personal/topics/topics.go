@@ -181,7 +181,7 @@ func (t *Topics) addPair(tx ports.PersonalTx, topic, question string, a ports.An
 }
 
 // Erased notes, from the change itself, that a conversation is cleared or deleted:
-// an answer that is under way is not kept in it.
+// an answer that has begun is then not kept in it.
 func (t *Topics) Erased(c conversations.Conversation) {
 	if c.SubjectKey != "" {
 		t.erased.note(c.SubjectKey)
@@ -215,7 +215,7 @@ func (e *erasures) since(subject string, began uint64) bool {
 	return e.erased[subject] > began || e.erased[""] > began
 }
 
-// end forgets what nobody needs any more.
+// end forgets erasures that no running answer needs.
 func (e *erasures) end() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -42,8 +42,8 @@ var errDropped = errors.New("the turn was dropped")
 // errGone: the turn's message or its generation is there no more.
 var errGone = errors.New("the turn's message is gone")
 
-// answer carries out one turn. life ends with the host: then the turn stays as it
-// is stored, pending. An error is one of the store's.
+// answer carries out one turn. When life ends, the host stops, and the turn stays
+// stored as pending. An error is one of the store's.
 func (t *Turns) answer(ctx, life context.Context, turn *Turn) error {
 	answerText, err := "", errDropped
 	if !t.Queue.isDropped(turn) {

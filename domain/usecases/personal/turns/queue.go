@@ -78,14 +78,15 @@ func (q *Queue) get(id string) *conversationQueue {
 	return q.open[id]
 }
 
-// tidy forgets a conversation in which nothing is left. mu is held.
+// tidy removes the queue of a conversation in which nothing waits or runs. mu is
+// held.
 func (q *Queue) tidy(id string) {
 	if c := q.open[id]; c != nil && !c.admitting && c.current == nil && c.waiting() == 0 && c.pauses == 0 {
 		delete(q.open, id)
 	}
 }
 
-// close takes nothing more.
+// close refuses further texts and turns.
 func (q *Queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -120,7 +121,7 @@ func (q *Queue) add(a admission) (begin bool, err error) {
 }
 
 // nextAdmission takes the text that is to be admitted next; false: there is none,
-// and whoever admits is done.
+// and the admitting goroutine ends.
 func (q *Queue) nextAdmission(id string) (a admission, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -145,7 +146,7 @@ func (q *Queue) addTurn(t *Turn) (begin bool) {
 }
 
 // nextTurn ends the turn that ran and takes the one after it, with the time that it
-// has; nil: there is none, or life has ended, and whoever answers is done.
+// has; nil: there is none, or life has ended, and the answering goroutine ends.
 func (q *Queue) nextTurn(life context.Context, id string) (t *Turn, ctx context.Context, cancel context.CancelFunc) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -170,8 +171,8 @@ func (q *Queue) Pause(id string) {
 	q.get(id).pauses++
 }
 
-// Resume ends a Pause. With the last one, what was held back is shown, unless its
-// turn was dropped.
+// Resume ends a Pause. When no other Pause is left, what was deferred is shown,
+// unless its turn was dropped.
 func (q *Queue) Resume(id string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

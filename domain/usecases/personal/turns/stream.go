@@ -21,8 +21,8 @@ var (
 	errEnded   = errors.New("the answer has ended")
 )
 
-// answerStream is an answer while it is being made. Clients see it grow, at most
-// every captionEvery, and never later than that.
+// answerStream is an answer while it is being made. Clients get a caption with the
+// text so far at most once in captionEvery, and new text no later than that.
 type answerStream struct {
 	hub   *hub.Hub
 	queue *Queue
@@ -70,14 +70,14 @@ func (s *answerStream) sendLate() {
 // send is called with mu held.
 func (s *answerStream) send(now time.Time) {
 	s.sent = now
-	text := s.text.String() // now: what is held back is shown without mu
+	text := s.text.String() // now: what is deferred is shown without mu
 	s.queue.ifLive(s.turn, func() {
 		s.turn.partiallySent = true
 		s.hub.Caption(s.turn.caption(text, false))
 	})
 }
 
-// end sends nothing any more and gives what was said.
+// end stops the stream and gives the whole text.
 func (s *answerStream) end() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +88,7 @@ func (s *answerStream) end() string {
 	return s.text.String()
 }
 
-// caption is what the host says in a turn.
+// caption is the caption with the text of a turn so far.
 func (t *Turn) caption(text string, final bool) nova.Caption {
 	c := nova.Caption{
 		TurnID: t.message.TurnID, Role: nova.Assistant, Text: text, Final: final,

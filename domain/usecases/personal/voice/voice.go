@@ -1,6 +1,6 @@
 // Package voice knows which conversation speaks and listens. That is not stored: a
-// host begins without. The command that turns it on, conversations.voice, answers
-// with the conversations and stands with them.
+// host begins without. The command that turns it on, conversations.voice, is in
+// package chats, because its result is the conversations.
 package voice
 
 import (
@@ -80,7 +80,7 @@ func (v *Voice) Start(ctx context.Context, conversationID string, from *hub.Clie
 	v.mu.Lock()
 	now := v.state
 	if now.idle() {
-		v.state.changing = conversationID // before the look for turns: no text gets past both
+		v.state.changing = conversationID // set before turns are looked for, so that no text is admitted in between
 	}
 	v.mu.Unlock()
 	switch {
@@ -94,7 +94,7 @@ func (v *Voice) Start(ctx context.Context, conversationID string, from *hub.Clie
 	if err == nil && !from.Left() {
 		v.state = state{owner: conversationID, from: from, stop: stop}
 		v.mu.Unlock()
-		v.hub.RaiseRevision() // it is announced when the command has been stored
+		v.hub.RaiseRevision() // clients are told when the command has been stored
 		return true, nil
 	}
 	v.mu.Unlock()
