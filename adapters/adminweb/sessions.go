@@ -112,7 +112,7 @@ func (s *sessions) begin(w http.ResponseWriter, r *http.Request) (string, error)
 	now := s.now()
 	session, err := s.store.AddPageSession(r.Context(), ports.PageSession{
 		Cookie: secret.New(cookie).Hash(), Prefix: secret.New(prefix).Hash(),
-		CreatedAt: now, LastSeen: now, UserAgent: text.Cut(r.UserAgent(), ports.MaxPageUserAgent),
+		CreatedAt: now, LastSeen: now, UserAgent: text.Truncate(r.UserAgent(), ports.MaxPageUserAgent),
 	})
 	if err != nil {
 		return "", fmt.Errorf("begin a page session: %w", err)

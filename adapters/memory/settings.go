@@ -86,7 +86,7 @@ func (p *PageSessions) AddPageSession(ctx context.Context, s ports.PageSession) 
 		p.drop(oldest.ID)
 	}
 	p.last++
-	s.ID, s.UserAgent = p.last, text.Cut(s.UserAgent, ports.MaxPageUserAgent)
+	s.ID, s.UserAgent = p.last, text.Truncate(s.UserAgent, ports.MaxPageUserAgent)
 	p.rows = append(p.rows, s)
 	return s, nil
 }

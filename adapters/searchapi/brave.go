@@ -46,7 +46,7 @@ type brave struct{ *Service }
 func (b brave) find(ctx context.Context, query string, limit int) ([]framing.Result, error) {
 	words := strings.Fields(query)
 	query = strings.Join(words[:min(len(words), braveWords)], " ")
-	query = strings.TrimSpace(text.CutRunes(query, braveRunes))
+	query = strings.TrimSpace(text.TruncateRunes(query, braveRunes))
 	var found []framing.Result
 	for page := 0; page*bravePage < limit; page++ {
 		hits, more, err := b.page(ctx, query, min(limit, bravePage), page)

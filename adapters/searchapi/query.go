@@ -21,7 +21,7 @@ func cleanQuery(query string) string {
 		}
 		return r
 	}, query)
-	return strings.TrimSpace(text.Cut(strings.TrimSpace(query), maxQuery))
+	return strings.TrimSpace(text.Truncate(strings.TrimSpace(query), maxQuery))
 }
 
 // blankSyntax takes the meaning out of a query language: ASCII punctuation

@@ -33,7 +33,7 @@ func (p *PageSessions) AddPageSession(ctx context.Context, s ports.PageSession) 
 		}
 		row := tx.QueryRowContext(ctx, `INSERT INTO page_sessions (cookie_hash, prefix_hash, created_at, last_seen, user_agent)
 			VALUES (?, ?, ?, ?, ?) RETURNING `+pageSessionColumns,
-			s.Cookie[:], s.Prefix[:], s.CreatedAt.UnixMilli(), s.LastSeen.UnixMilli(), text.Cut(s.UserAgent, ports.MaxPageUserAgent))
+			s.Cookie[:], s.Prefix[:], s.CreatedAt.UnixMilli(), s.LastSeen.UnixMilli(), text.Truncate(s.UserAgent, ports.MaxPageUserAgent))
 		added, err = scanPageSession(row)
 		return err
 	})

@@ -118,7 +118,7 @@ func (o *printer) results(r framing.SearchResult) {
 		o.answer.Results = append(o.answer.Results, askedResult(one))
 		o.printf("[%d] %s\n    %s\n", i+1, text.Printable(one.Title), text.Printable(one.URL))
 		if one.Snippet != "" {
-			o.printf("    %s\n", text.Printable(text.CutRunes(one.Snippet, 200)))
+			o.printf("    %s\n", text.Printable(text.TruncateRunes(one.Snippet, 200)))
 		}
 	}
 	if len(r.Results) > 0 {

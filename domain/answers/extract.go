@@ -57,7 +57,7 @@ func gather(page framing.PageContext, results []framing.Result, q query) []candi
 	var all []candidate
 	seen := map[string]bool{}
 	add := func(body, title, mark string, selected bool) {
-		titleStems := stemSet(text.Cut(title, maxSnippetBytes))
+		titleStems := stemSet(text.Truncate(title, maxSnippetBytes))
 		for _, one := range pieces(body) {
 			if seen[one] || utf8.RuneCountInString(one) > MaxSentenceRunes || strings.IndexFunc(one, unicode.IsLetter) < 0 {
 				continue
@@ -67,13 +67,13 @@ func gather(page framing.PageContext, results []framing.Result, q query) []candi
 				folded: text.Fold(one), title: titleStems, selected: selected})
 		}
 	}
-	add(text.Cut(page.Selection, maxPageBytes), page.Title, PageMark, true)
-	add(text.Cut(page.Extract, maxPageBytes), page.Title, PageMark, false)
+	add(text.Truncate(page.Selection, maxPageBytes), page.Title, PageMark, true)
+	add(text.Truncate(page.Extract, maxPageBytes), page.Title, PageMark, false)
 	if q.overview && len(all) > 0 {
 		return all
 	}
 	for i, r := range results {
-		add(text.Cut(r.Snippet, maxSnippetBytes), r.Title, ResultMark(i+1), false)
+		add(text.Truncate(r.Snippet, maxSnippetBytes), r.Title, ResultMark(i+1), false)
 	}
 	return all
 }

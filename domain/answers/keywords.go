@@ -12,7 +12,7 @@ import (
 func Keywords(question string) []string {
 	terms := parseQuery(question).terms
 	var words []string
-	for _, w := range text.Words(text.Cut(question, MaxQuestion)) {
+	for _, w := range text.Words(text.Truncate(question, MaxQuestion)) {
 		if slices.Contains(terms, text.Stem(w)) && !slices.Contains(words, w) {
 			words = append(words, w)
 		}

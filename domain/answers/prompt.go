@@ -41,7 +41,7 @@ func BuildPrompt(question string, page framing.PageContext, results []framing.Re
 	share := sharesOf(limit)
 	system := instructions(lang)
 	var user strings.Builder
-	fmt.Fprintf(&user, "Question:\n%s\n", text.Cut(neutral(strings.TrimSpace(question)), share.question))
+	fmt.Fprintf(&user, "Question:\n%s\n", text.Truncate(neutral(strings.TrimSpace(question)), share.question))
 	room := limit - len(system) - user.Len()
 	add := func(block string) {
 		user.WriteString(block)
@@ -87,7 +87,7 @@ func closeLine(mark string) string { return "<<<end of " + mark + ">>>" }
 // room for more than the markers.
 func quote(mark, body string, limit int) string {
 	before, after := "\n"+openLine(mark)+"\n", "\n"+closeLine(mark)+"\n"
-	body = strings.TrimSpace(text.Cut(neutral(body), max(limit-len(before)-len(after), 0)))
+	body = strings.TrimSpace(text.Truncate(neutral(body), max(limit-len(before)-len(after), 0)))
 	if body == "" {
 		return ""
 	}
@@ -98,10 +98,10 @@ func quote(mark, body string, limit int) string {
 func quotePage(page framing.PageContext, most, room int) string {
 	var body strings.Builder
 	header(&body, page.Title, page.URL)
-	if s := strings.TrimSpace(text.Cut(page.Selection, most)); s != "" {
+	if s := strings.TrimSpace(text.Truncate(page.Selection, most)); s != "" {
 		fmt.Fprintf(&body, "Selected by the reader: %s\n", s)
 	}
-	body.WriteString(strings.TrimSpace(text.Cut(page.Extract, most)))
+	body.WriteString(strings.TrimSpace(text.Truncate(page.Extract, most)))
 	return quote(PageMark, body.String(), min(room, most))
 }
 
@@ -112,7 +112,7 @@ func quoteResults(results []framing.Result, most, room int) string {
 	for i, r := range results {
 		var body strings.Builder
 		header(&body, r.Title, r.URL)
-		body.WriteString(strings.TrimSpace(text.Cut(r.Snippet, most)))
+		body.WriteString(strings.TrimSpace(text.Truncate(r.Snippet, most)))
 		b.WriteString(quote(ResultMark(i+1), body.String(), min(room-b.Len(), most)))
 	}
 	return b.String()
@@ -136,5 +136,5 @@ func header(b *strings.Builder, title, url string) {
 
 // oneLine makes a title of at most maxTitle characters without line breaks.
 func oneLine(title string) string {
-	return text.CutRunes(strings.Join(strings.Fields(text.Cut(title, 4*maxTitle)), " "), maxTitle)
+	return text.TruncateRunes(strings.Join(strings.Fields(text.Truncate(title, 4*maxTitle)), " "), maxTitle)
 }

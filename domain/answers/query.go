@@ -21,7 +21,7 @@ type query struct {
 const maxTerms = 64
 
 func parseQuery(question string) query {
-	folded := text.Fold(text.Cut(question, MaxQuestion))
+	folded := text.Fold(text.Truncate(question, MaxQuestion))
 	q := query{number: asksNumber(folded), hints: hints(folded)}
 	seen := map[string]bool{}
 	about := false

@@ -58,7 +58,7 @@ type TurnPrompt struct {
 func BuildTurn(t Turn, lang Language, limit int) TurnPrompt {
 	share := sharesOf(limit)
 	system := turnInstructions(lang)
-	user := text.Cut(neutral(strings.TrimSpace(t.Text)), share.question) + "\n"
+	user := text.Truncate(neutral(strings.TrimSpace(t.Text)), share.question) + "\n"
 	room := limit - len(system) - len(user)
 
 	about := framing.PageContext{Title: t.Background.Title, URL: t.Background.URL, Extract: t.Background.Text}
@@ -96,7 +96,7 @@ func recent(history []Exchange, room int) (kept []Exchange, taken int) {
 
 // exchangeText is one side of an exchange as a model is told it.
 func exchangeText(s string) string {
-	return conversations.CutUnits(strings.TrimSpace(neutral(s)), MaxExchange)
+	return conversations.TruncateUnits(strings.TrimSpace(neutral(s)), MaxExchange)
 }
 
 func turnInstructions(lang Language) string {
@@ -118,7 +118,7 @@ func WithSources(answer string, results []framing.Result) string {
 	if list != "" {
 		list = "\n\n" + list
 	}
-	return strings.TrimSpace(conversations.CutUnits(answer, conversations.MaxMessage-units(list)) + list)
+	return strings.TrimSpace(conversations.TruncateUnits(answer, conversations.MaxMessage-units(list)) + list)
 }
 
 func units(s string) int { return len(utf16.Encode([]rune(s))) }

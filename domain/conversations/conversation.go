@@ -122,11 +122,11 @@ type TodoRef struct {
 // NewTitle makes one line of at most MaxTitle units out of a text from outside;
 // "" when nothing is left.
 func NewTitle(s string) string {
-	return CutUnits(strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " "), MaxTitle)
+	return TruncateUnits(strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " "), MaxTitle)
 }
 
-// CutUnits cuts s to at most n UTF-16 units, at a code point.
-func CutUnits(s string, n int) string {
+// TruncateUnits shortens s to at most n UTF-16 units, at a code point.
+func TruncateUnits(s string, n int) string {
 	for i, r := range s {
 		if n--; r > 0xFFFF {
 			n--
@@ -141,7 +141,7 @@ func CutUnits(s string, n int) string {
 // SubjectKey is what a topic about the page at a canonical address is found by:
 // the address, or its hash when it is longer than MaxSubject (decision T1).
 func SubjectKey(canonicalURL string) string {
-	if CutUnits(canonicalURL, MaxSubject) == canonicalURL {
+	if TruncateUnits(canonicalURL, MaxSubject) == canonicalURL {
 		return canonicalURL
 	}
 	sum := sha256.Sum256([]byte(canonicalURL))

@@ -8,7 +8,7 @@ import (
 	"plexus/domain/conversations"
 )
 
-func TestCutUnits(t *testing.T) {
+func TestTruncateUnits(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text string
 		n    int
@@ -26,7 +26,7 @@ func TestCutUnits(t *testing.T) {
 		"the last of one unit":  {"\uFFFF", 1, "\uFFFF"},
 		"the first of two":      {"\U00010000", 1, ""},
 	} {
-		if got := conversations.CutUnits(tt.text, tt.n); got != tt.want {
+		if got := conversations.TruncateUnits(tt.text, tt.n); got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
 	}

@@ -24,8 +24,8 @@ func New(ctx framing.PageContext, origin string) (Page, bool) {
 	}
 	page := Page{
 		URL:    canonical,
-		Title:  text.CutRunes(strings.Join(strings.Fields(storable(ctx.Title)), " "), MaxTitle),
-		Text:   text.Cut(content, MaxTextBytes),
+		Title:  text.TruncateRunes(strings.Join(strings.Fields(storable(ctx.Title)), " "), MaxTitle),
+		Text:   text.Truncate(content, MaxTextBytes),
 		Origin: origin,
 	}
 	return page, page.Title != "" || page.Text != ""

@@ -14,7 +14,7 @@ import (
 func Snippet(text string, words []string, length int) string {
 	start := bestPlace(text, words, length)
 	start = lineStart(text, start, length/4)
-	end := start + len(CutRunes(text[start:], length))
+	end := start + len(TruncateRunes(text[start:], length))
 	end = wordEnd(text, start, end)
 	line := strings.Join(strings.Fields(text[start:end]), " ")
 	if line == "" {

@@ -115,7 +115,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-func TestCut(t *testing.T) {
+func TestTruncate(t *testing.T) {
 	tests := []struct {
 		in   string
 		n    int
@@ -124,15 +124,15 @@ func TestCut(t *testing.T) {
 		{"abc", 3, "abc"}, {"abc", 2, "ab"}, {"桥桥", 5, "桥"}, {"桥", 2, ""}, {"😀a", 4, "😀"}, {"a", -1, ""}, {"\xff\xff", 1, "\xff"},
 	}
 	for _, tt := range tests {
-		if got := Cut(tt.in, tt.n); got != tt.want {
-			t.Errorf("Cut(%q, %d) = %q, want %q", tt.in, tt.n, got, tt.want)
+		if got := Truncate(tt.in, tt.n); got != tt.want {
+			t.Errorf("Truncate(%q, %d) = %q, want %q", tt.in, tt.n, got, tt.want)
 		}
 	}
-	if got := CutRunes("大桥😀a", 3); got != "大桥😀" {
-		t.Errorf("CutRunes = %q", got)
+	if got := TruncateRunes("大桥😀a", 3); got != "大桥😀" {
+		t.Errorf("TruncateRunes = %q", got)
 	}
-	if got := CutRunes("大桥", 2); got != "大桥" {
-		t.Errorf("CutRunes = %q", got)
+	if got := TruncateRunes("大桥", 2); got != "大桥" {
+		t.Errorf("TruncateRunes = %q", got)
 	}
 }
 

@@ -80,7 +80,7 @@ func (s *Service) updateHealth(change func(*health)) {
 func (f *Failure) add(at time.Time, err error) {
 	f.Count++
 	f.At = at
-	f.Cause = text.Printable(text.Cut(err.Error(), maxCause))
+	f.Cause = text.Printable(text.Truncate(err.Error(), maxCause))
 }
 
 // ring keeps the last durations.

@@ -45,7 +45,7 @@ func (r *record) add(piece string) {
 	if r == nil || r.full {
 		return
 	}
-	kept := text.Cut(piece, ports.MaxAnswered-r.text.Len())
+	kept := text.Truncate(piece, ports.MaxAnswered-r.text.Len())
 	r.full = kept != piece
 	r.text.WriteString(kept)
 }

@@ -45,7 +45,7 @@ func (r *refusals) add(cause admission.Cause, peer string, now time.Time) int {
 // minute of one cause, so that repeated attempts cannot flood it. peer is an
 // origin or "".
 func (r *Registry) Refuse(cause admission.Cause, peer string) {
-	peer = text.Printable(text.Cut(peer, admission.MaxOriginLength))
+	peer = text.Printable(text.Truncate(peer, admission.MaxOriginLength))
 	now := r.deps.Now()
 	r.mu.Lock()
 	count := r.refusals.add(cause, peer, now)

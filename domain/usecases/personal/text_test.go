@@ -265,10 +265,10 @@ func TestWhateverAModelDoesTheTurnEndsAndTheNextWorks(t *testing.T) {
 					return err
 				}
 			}
-		}, conversations.Failed, conversations.CutUnits(big, 16_000)},
+		}, conversations.Failed, conversations.TruncateUnits(big, 16_000)},
 		"is verbose": {
 			func(_ context.Context, emit func(string) error) error { return emit(big[:60_000]) },
-			conversations.Completed, conversations.CutUnits(big, 16_000),
+			conversations.Completed, conversations.TruncateUnits(big, 16_000),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -187,5 +187,5 @@ func Background(item Item) conversations.Background {
 	if item.Prepared != nil {
 		about, refs = item.Prepared.Text, item.Prepared.EvidenceRefs
 	}
-	return conversations.Background{Title: item.Title, Text: text.Cut(about, conversations.MaxBackground), Refs: refs}
+	return conversations.Background{Title: item.Title, Text: text.Truncate(about, conversations.MaxBackground), Refs: refs}
 }

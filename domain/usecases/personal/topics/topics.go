@@ -142,7 +142,7 @@ func (t *Topics) record(ctx context.Context, q ports.AnsweredQuestion, address s
 			return err
 		}
 		body := strings.TrimSpace(strings.TrimSpace(q.Page.Selection) + "\n" + strings.TrimSpace(q.Page.Extract))
-		if body = text.Cut(strings.ToValidUTF8(body, "\uFFFD"), conversations.MaxBackground); body != "" {
+		if body = text.Truncate(strings.ToValidUTF8(body, "\uFFFD"), conversations.MaxBackground); body != "" {
 			about := conversations.Background{URL: address, Title: conversations.NewTitle(q.Page.Title), Text: body}
 			if err := stored.SaveBackground(tx, c.ID, about); err != nil {
 				return err
@@ -163,7 +163,7 @@ func (t *Topics) addPair(tx ports.PersonalTx, topic, question string, a ports.An
 	id := t.hub.NewID("")
 	user := conversations.Message{
 		ID: "user:" + id, ConversationID: topic, Role: conversations.User, CreatedAt: t.hub.Timestamp(), TurnID: "turn:" + id,
-		Text: conversations.CutUnits(question, conversations.MaxMessage), Status: conversations.Completed,
+		Text: conversations.TruncateUnits(question, conversations.MaxMessage), Status: conversations.Completed,
 	}
 	delivery := conversations.Delivered
 	if !a.Complete {

@@ -142,7 +142,7 @@ func pendingMessage(tx ports.PersonalView, turn *Turn) (c conversations.Conversa
 // finish stores how a turn has ended and then shows it. failure is nil for a
 // whole answer.
 func (t *Turns) finish(life context.Context, turn *Turn, answerText string, failure error) error {
-	answerText = conversations.CutUnits(strings.TrimSpace(answerText), conversations.MaxMessage)
+	answerText = conversations.TruncateUnits(strings.TrimSpace(answerText), conversations.MaxMessage)
 	status, delivery := conversations.Completed, conversations.Delivered
 	switch {
 	case errors.Is(failure, errDropped):

@@ -2,9 +2,9 @@ package text
 
 import "unicode/utf8"
 
-// Cut gives the longest beginning of s that is at most maxBytes long and does
+// Truncate gives the longest beginning of s that is at most maxBytes long and does
 // not end inside a code point. A negative limit counts as 0.
-func Cut(s string, maxBytes int) string {
+func Truncate(s string, maxBytes int) string {
 	if len(s) <= maxBytes {
 		return s
 	}
@@ -15,8 +15,8 @@ func Cut(s string, maxBytes int) string {
 	return s[:n]
 }
 
-// CutRunes gives the first maxRunes code points of s.
-func CutRunes(s string, maxRunes int) string {
+// TruncateRunes gives the first maxRunes code points of s.
+func TruncateRunes(s string, maxRunes int) string {
 	if len(s) <= maxRunes {
 		return s
 	}
