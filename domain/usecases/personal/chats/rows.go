@@ -93,22 +93,18 @@ func Value(s Snapshot) hub.Value {
 		Rows: func(add func(row any) bool) error {
 			n := 0
 			return s.Messages(func(m conversations.Message) bool {
+				row := &workbench.MessageRow{
+					ID: m.ID, ConversationID: m.ConversationID, Role: m.Role, Text: m.Text, CreatedAt: workbench.At(m.CreatedAt),
+					TurnID: m.TurnID, ReplyTo: m.ReplyTo, RequestID: m.RequestID, Status: m.Status, Delivery: m.Delivery,
+					Read: m.Role != conversations.Assistant || m.Seq <= readThrough,
+				}
+				if m.Todo.ID != "" {
+					row.Todo = &workbench.VersionRow{ID: m.Todo.ID, Version: m.Todo.Version}
+				}
 				n++
-				return add(messageRow(m, readThrough)) && n < workbench.MaxShownMessages
+				return add(row) && n < workbench.MaxShownMessages
 			})
 		},
 		OldestFirst: true, Closing: "}",
 	}}
-}
-
-func messageRow(m conversations.Message, readThrough int64) *workbench.MessageRow {
-	row := &workbench.MessageRow{
-		ID: m.ID, ConversationID: m.ConversationID, Role: m.Role, Text: m.Text, CreatedAt: workbench.At(m.CreatedAt),
-		TurnID: m.TurnID, ReplyTo: m.ReplyTo, RequestID: m.RequestID, Status: m.Status, Delivery: m.Delivery,
-		Read: m.Role != conversations.Assistant || m.Seq <= readThrough,
-	}
-	if m.Todo.ID != "" {
-		row.Todo = &workbench.VersionRow{ID: m.Todo.ID, Version: m.Todo.Version}
-	}
-	return row
 }

@@ -117,7 +117,7 @@ func Refuse[P any, R Parameters[P]](why workbench.Refusal) Handler {
 type Request struct {
 	ID          string
 	Key         string // of its receipt
-	Fingerprint string // of what it asks, see Command.Do
+	Fingerprint string // of what it asks, see Command.read
 	Client      *Client
 }
 

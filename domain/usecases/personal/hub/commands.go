@@ -20,7 +20,7 @@ const stateMethod = "state"
 // Nothing is the parameters of a command that has none.
 type Nothing struct{}
 
-// Read implements the reading of parameters.
+// Read implements Parameters.
 func (*Nothing) Read(*jsonform.Form) {}
 
 // Knows reports whether there is such a method.
