@@ -910,8 +910,8 @@ func InvitationPage(l Layout, v Invitation) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-			case InvitationCancelled:
-				templ_7745c5c3_Err = invitationOutcome(l, l.T.CodeCancelled, l.T.CodeCancelledLead, false, false).Render(ctx, templ_7745c5c3_Buffer)
+			case InvitationCanceled:
+				templ_7745c5c3_Err = invitationOutcome(l, l.T.CodeCanceled, l.T.CodeCanceledLead, false, false).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -63,9 +63,9 @@ type Overview struct {
 	Paused     bool   // no phone for now
 	Steps      Steps
 
-	Answered, Cancelled, Refused int64   // queries since the start
-	FirstResult                  Latency // from a question to its results
-	Answer                       Latency // from a question to the end of its answer
+	Answered, Canceled, Refused int64   // queries since the start
+	FirstResult                 Latency // from a question to its results
+	Answer                      Latency // from a question to the end of its answer
 
 	Kept *Kept // nil without a personal host
 
@@ -152,11 +152,11 @@ type InvitationState string
 
 // The values of InvitationState.
 const (
-	InvitationWaiting   InvitationState = "waiting"
-	InvitationRedeemed  InvitationState = "redeemed"
-	InvitationReplaced  InvitationState = "replaced"  // a newer code was made
-	InvitationCancelled InvitationState = "cancelled" // taken back on the page or the command line
-	InvitationGone      InvitationState = "gone"      // unknown: the host has started again since
+	InvitationWaiting  InvitationState = "waiting"
+	InvitationRedeemed InvitationState = "redeemed"
+	InvitationReplaced InvitationState = "replaced"  // a newer code was made
+	InvitationCanceled InvitationState = "cancelled" // taken back on the page or the command line
+	InvitationGone     InvitationState = "gone"      // unknown: the host has started again since
 )
 
 // Invitation is the page of one pairing code.

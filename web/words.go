@@ -38,8 +38,8 @@ type Words struct {
 	PauseTitle, PauseLead, PausedWarning                                       string
 
 	CodeTitle, CodeAlt, CodeGoesTo, CodeCheck, CodeStep1, CodeStep2, CodeStep3 string
-	CodeWaiting, CodeRedeemed, CodeReplaced, CodeCancelled, CodeGone           string
-	CodeRedeemedLead, CodeConnected, CodeReplacedLead, CodeCancelledLead       string
+	CodeWaiting, CodeRedeemed, CodeReplaced, CodeCanceled, CodeGone            string
+	CodeRedeemedLead, CodeConnected, CodeReplacedLead, CodeCanceledLead        string
 	CodeGoneLead, CodeText, CodeTextLead, CodeCancel, CodeNew, CodeDevices     string
 	CodeLegacy, CodeLegacyLead, CodeLegacyUse, CodeLegacyOn, CodeLegacyOff     string
 	RedeemWait, RedeemNow                                                      string
@@ -209,7 +209,7 @@ func (w *Words) pairing() {
 	w.CodeRedeemed, w.CodeRedeemedLead = "Paired with %s", "Now it has to connect once. Keep the app open."
 	w.CodeConnected = "It has connected. You are done."
 	w.CodeReplaced, w.CodeReplacedLead = "This code was replaced", "A newer code was made, in another tab or in a terminal. Only the newest works."
-	w.CodeCancelled, w.CodeCancelledLead = "This code was taken back", "Nobody can use it any more."
+	w.CodeCanceled, w.CodeCanceledLead = "This code was taken back", "Nobody can use it any more."
 	w.CodeGone, w.CodeGoneLead = "This code is gone", "Plexus has started again since, and codes do not outlive it. Nobody can use it any more."
 	w.CodeText, w.CodeTextLead = "No camera?", "Copy this text into the app. Do not send it through a chat: whoever reads it first is paired."
 	w.CodeCancel, w.CodeNew, w.CodeDevices = "Take the code back", "Show a new code", "See devices"

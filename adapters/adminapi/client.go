@@ -130,8 +130,8 @@ func (c *Client) Outcome(ctx context.Context, id string) (Outcome, error) {
 
 // CancelInvitation closes an invitation and says whether it was open.
 func (c *Client) CancelInvitation(ctx context.Context, id string) (bool, error) {
-	done, err := call[Cancelled](ctx, c, http.MethodPost, "/v1/invitations/"+url.PathEscape(id)+"/cancel")
-	return done.Cancelled, err
+	done, err := call[Canceled](ctx, c, http.MethodPost, "/v1/invitations/"+url.PathEscape(id)+"/cancel")
+	return done.Canceled, err
 }
 
 // RotateToken makes a new host token; it lies in the token file.

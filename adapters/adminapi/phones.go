@@ -22,7 +22,7 @@ type Phones interface {
 	SetPublicURL(ctx context.Context, address string) error
 	CreateInvitation(ctx context.Context, server string) (i pairing.Invitation, replaced bool, err error)
 	Payload(i pairing.Invitation, legacy bool) pairing.Payload
-	CancelInvitation(ctx context.Context, id pairing.InvitationID) (cancelled bool, err error)
+	CancelInvitation(ctx context.Context, id pairing.InvitationID) (canceled bool, err error)
 	Invitation(id pairing.InvitationID) pairing.Outcome
 	Changed() <-chan struct{}
 }
@@ -69,9 +69,9 @@ type Outcome struct {
 	Device *Device `json:"device,omitempty"`
 }
 
-// Cancelled says whether an invitation was still open.
-type Cancelled struct {
-	Cancelled bool `json:"cancelled"`
+// Canceled says whether an invitation was still open.
+type Canceled struct {
+	Canceled bool `json:"cancelled"`
 }
 
 func (s *server) revoke(r *http.Request) (any, error) {
@@ -140,5 +140,5 @@ func newOutcome(o pairing.Outcome) Outcome {
 
 func (s *server) cancel(r *http.Request) (any, error) {
 	was, err := s.Phones.CancelInvitation(r.Context(), pairing.InvitationID(r.PathValue("id")))
-	return Cancelled{was}, err
+	return Canceled{was}, err
 }

@@ -13,7 +13,7 @@
 //	POST /v1/devices/{id}/revoke           204
 //	POST /v1/invitations?server=s&legacy=b Invitation; without server: to the public URL
 //	GET  /v1/invitations/{id}              Outcome, held open while the invitation waits
-//	POST /v1/invitations/{id}/cancel       Cancelled
+//	POST /v1/invitations/{id}/cancel       Canceled
 //	POST /v1/signin/link                   SignInLink
 //	POST /v1/signin/code                   SignInCode
 //	POST /v1/token/rotate                  Rotated

@@ -281,7 +281,7 @@ func TestGetOfAnActionDoesNothing(t *testing.T) {
 
 // Every defense is needed: with it the attack fails, and with it left out, all
 // others in place, the attack succeeds.
-func TestEachDefenceIsNeeded(t *testing.T) {
+func TestEachDefenseIsNeeded(t *testing.T) {
 	for _, c := range []struct {
 		without string
 		what    string
@@ -382,8 +382,8 @@ func TestThePanicMiddlewareIsNeeded(t *testing.T) {
 func TestTheCookieStaysBelowItsPath(t *testing.T) {
 	b := newStage(t).enter()
 	seen := make(chan string, 1)
-	neighbour := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen <- r.Header.Get("Cookie") }))
-	defer neighbour.Close()
+	neighbor := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen <- r.Header.Get("Cookie") }))
+	defer neighbor.Close()
 	ours, err := url.Parse("http://" + address + b.base)
 	if err != nil {
 		t.Fatal(err)
@@ -397,7 +397,7 @@ func TestTheCookieStaysBelowItsPath(t *testing.T) {
 		cookie.Path = path
 		jar.SetCookies(ours, []*http.Cookie{&cookie})
 		client := &http.Client{Jar: jar}
-		answer, err := client.Get(neighbour.URL + "/")
+		answer, err := client.Get(neighbor.URL + "/")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -445,7 +445,7 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 
 // The matrix above tries one route of each kind with every attack; this one tries
 // every route that there is with an attack of each defence against other sites.
-func TestEveryRouteStandsBehindTheDefences(t *testing.T) {
+func TestEveryRouteStandsBehindTheDefenses(t *testing.T) {
 	st := newStage(t)
 	router, ok := st.handler.(chi.Routes)
 	if !ok {

@@ -20,7 +20,7 @@ type Phones interface {
 
 	// Pairing codes, and the phones that did not get in with one.
 	CreateInvitation(ctx context.Context, server string) (i pairing.Invitation, replaced bool, err error)
-	CancelInvitation(ctx context.Context, id pairing.InvitationID) (cancelled bool, err error)
+	CancelInvitation(ctx context.Context, id pairing.InvitationID) (canceled bool, err error)
 	Invitation(id pairing.InvitationID) pairing.Outcome
 	OpenInvitation() (pairing.Invitation, bool)
 	Payload(i pairing.Invitation, legacy bool) pairing.Payload

@@ -121,7 +121,7 @@ func (p pairingPages) invitation(r *http.Request, l web.Layout) (response, error
 		}
 	case pairing.Waiting: // it has been opened meanwhile
 		v.State = web.InvitationGone
-	case pairing.Replaced, pairing.Cancelled, pairing.Gone:
+	case pairing.Replaced, pairing.Canceled, pairing.Gone:
 	}
 	return show(web.InvitationPage(l, v))
 }

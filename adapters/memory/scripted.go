@@ -21,9 +21,9 @@ var (
 	_ ports.Generator      = (*ScriptedModel)(nil)
 )
 
-// UntilCancelled waits for the end of ctx and gives its error. It is the Wait
+// UntilCanceled waits for the end of ctx and gives its error. It is the Wait
 // of a service that never answers.
-func UntilCancelled(ctx context.Context) error {
+func UntilCanceled(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()
 }

@@ -20,7 +20,7 @@ func TestScriptedSearch_Contract(t *testing.T) {
 			search.Err = ports.ErrSearchUnavailable
 		}
 		if s.Hang {
-			search.Wait = UntilCancelled
+			search.Wait = UntilCanceled
 		}
 		return search
 	})
@@ -40,7 +40,7 @@ func TestScriptedModel_Contract(t *testing.T) {
 				if n < len(s.Pieces) {
 					return nil
 				}
-				return UntilCancelled(ctx)
+				return UntilCanceled(ctx)
 			}
 		}
 		return model
@@ -54,7 +54,7 @@ func TestTranscriber_Contract(t *testing.T) {
 			transcriber.Err = ports.ErrTranscriberUnavailable
 		}
 		if s.Hang {
-			transcriber.Wait = UntilCancelled
+			transcriber.Wait = UntilCanceled
 		}
 		return transcriber
 	})

@@ -165,7 +165,7 @@ func TestAsk_Concurrently(t *testing.T) {
 	})
 }
 
-func TestAsk_CancelledTellsTheHost(t *testing.T) {
+func TestAsk_CanceledTellsTheHost(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, c *Client, h host) {
 		ctx, cancel := context.WithCancel(t.Context())
 		a := ask(ctx, c, "what")
@@ -191,9 +191,9 @@ func TestAsk_CancelledTellsTheHost(t *testing.T) {
 	})
 }
 
-// TestAsk_CancelledWithMuchUnderWay: what nobody takes any more must not stop
+// TestAsk_CanceledWithMuchUnderWay: what nobody takes any more must not stop
 // the frames of others.
-func TestAsk_CancelledWithMuchUnderWay(t *testing.T) {
+func TestAsk_CanceledWithMuchUnderWay(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, c *Client, h host) {
 		ctx, cancel := context.WithCancel(t.Context())
 		goOn := make(chan struct{})

@@ -20,9 +20,9 @@ func (closedHost) Admit(context.Context, admission.HandshakeRequest) admission.V
 	return admission.Refuse(admission.WebOrigin)
 }
 
-// TestEveryDefenceIsNeeded: each attack fails as the listener stands, and works
+// TestEveryDefenseIsNeeded: each attack fails as the listener stands, and works
 // once its defence, and only that, is gone.
-func TestEveryDefenceIsNeeded(t *testing.T) {
+func TestEveryDefenseIsNeeded(t *testing.T) {
 	const own = "127.0.0.1:9001"
 	strangers := func(net.Conn) (bool, error) { return false, nil }
 	for name, attack := range map[string]struct {

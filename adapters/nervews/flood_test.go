@@ -103,9 +103,9 @@ func TestPayloadsInWaitingAreBounded(t *testing.T) {
 	})
 }
 
-// TestACancelledQueryHoldsItsRoomUntilItsWorkEnds: else a peer that cancels at
+// TestACanceledQueryHoldsItsRoomUntilItsWorkEnds: else a peer that cancels at
 // once could have any amount of memory in work.
-func TestACancelledQueryHoldsItsRoomUntilItsWorkEnds(t *testing.T) {
+func TestACanceledQueryHoldsItsRoomUntilItsWorkEnds(t *testing.T) {
 	var letGo chan struct{} // made in the bubble
 	inFakeTime(t, slowHost(&letGo), func(t *testing.T, s *Server, p *wstest.Peer) {
 		letGo = make(chan struct{})

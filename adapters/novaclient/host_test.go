@@ -39,7 +39,7 @@ const (
 // own listener: connections are pipes.
 type host struct {
 	t       *testing.T
-	dialled chan net.Conn
+	dialed  chan net.Conn
 	opened  chan *link
 	closed  chan struct{}
 	closing sync.Once
@@ -81,7 +81,7 @@ func (l *eventLog) add(f func()) {
 
 func (h *host) Accept() (net.Conn, error) {
 	select {
-	case c := <-h.dialled:
+	case c := <-h.dialed:
 		return c, nil
 	case <-h.closed:
 		return nil, net.ErrClosed
@@ -98,7 +98,7 @@ func (h *host) Addr() net.Addr { return &net.TCPAddr{} }
 func (h *host) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	select {
-	case h.dialled <- theirs:
+	case h.dialed <- theirs:
 		return ours, nil
 	case <-h.closed:
 		return nil, net.ErrClosed
@@ -129,7 +129,7 @@ func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func inFakeTime(t *testing.T, f func(t *testing.T, h *host)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		h := &host{t: t, dialled: make(chan net.Conn), opened: make(chan *link), closed: make(chan struct{})}
+		h := &host{t: t, dialed: make(chan net.Conn), opened: make(chan *link), closed: make(chan struct{})}
 		server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
 		var serving sync.WaitGroup
 		serving.Go(func() { _ = server.Serve(h) })

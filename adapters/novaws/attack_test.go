@@ -29,9 +29,9 @@ func (o openAuth) Authenticate(ctx context.Context, token pairing.DeviceToken) (
 	return o.fakeHost.Authenticate(ctx, token)
 }
 
-// TestEveryDefenceIsNeeded: each attack fails as the listener stands, and works
+// TestEveryDefenseIsNeeded: each attack fails as the listener stands, and works
 // once its defence, and only that, is gone.
-func TestEveryDefenceIsNeeded(t *testing.T) {
+func TestEveryDefenseIsNeeded(t *testing.T) {
 	hello := func(token string) string {
 		return fmt.Sprintf(`{"type":"hello","token":%q,"protocol_version":1}`, token)
 	}

@@ -196,7 +196,7 @@ func (r *outboxRun) same(what string, got, want any) {
 
 // copyOf gives f a buffer of its own, since the outbox keeps the one it gets.
 func copyOf(f frame) frame {
-	c := labelled(f.kind, string(f.buffer.B))
+	c := labeled(f.kind, string(f.buffer.B))
 	c.epoch, c.caption, c.fence, c.work, c.summary, c.view = f.epoch, f.caption, f.fence, f.work, f.summary, f.view
 	c.turn, c.snapshot, c.revision = f.turn, f.snapshot, f.revision
 	return c
@@ -204,7 +204,7 @@ func copyOf(f frame) frame {
 
 // anyFrame makes a frame up, with a fence near what was last said.
 func (r *outboxRun) anyFrame(k frameKind) frame {
-	f := labelled(k, fmt.Sprintf("step %d;", r.step))
+	f := labeled(k, fmt.Sprintf("step %d;", r.step))
 	size := 0
 	switch k {
 	case kindAudio:
@@ -310,7 +310,7 @@ func (r *outboxRun) replay() {
 	}
 	var list, copies []frame
 	for i := range r.random.IntN(4) {
-		f := labelled(kindResult, fmt.Sprintf("result %d of step %d", i, r.step))
+		f := labeled(kindResult, fmt.Sprintf("result %d of step %d", i, r.step))
 		list, copies = append(list, f), append(copies, copyOf(f))
 	}
 	r.same("replay", r.outbox.replay(list), queued)

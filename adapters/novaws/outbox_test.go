@@ -13,7 +13,7 @@ import (
 )
 
 // labelled gives a frame whose bytes are label.
-func labelled(k frameKind, label string) frame {
+func labeled(k frameKind, label string) frame {
 	b := wsconn.GetBuffer()
 	b.B = append(b.B, label...)
 	return frame{kind: k, buffer: b}
@@ -25,32 +25,32 @@ func sized(k frameKind, n int) frame {
 }
 
 func audio(epoch, sequence uint64) frame {
-	f := labelled(kindAudio, fmt.Sprintf("audio %d/%d", epoch, sequence))
+	f := labeled(kindAudio, fmt.Sprintf("audio %d/%d", epoch, sequence))
 	f.epoch = epoch
 	return f
 }
 
 func terminal(epoch uint64) frame {
-	f := labelled(kindTerminal, fmt.Sprintf("terminal %d", epoch))
+	f := labeled(kindTerminal, fmt.Sprintf("terminal %d", epoch))
 	f.epoch = epoch
 	return f
 }
 
 // spoken is a caption of the assistant.
 func spoken(k frameKind, sequence uint64) frame {
-	f := labelled(k, fmt.Sprintf("caption %d", sequence))
+	f := labeled(k, fmt.Sprintf("caption %d", sequence))
 	f.caption = sequence
 	return f
 }
 
 func clearing(fence playback.Fence) frame {
-	f := labelled(kindClear, fmt.Sprintf("clear %d", fence.Epoch))
+	f := labeled(kindClear, fmt.Sprintf("clear %d", fence.Epoch))
 	f.fence = fence
 	return f
 }
 
 func viewed(k frameKind, label, view string) frame {
-	f := labelled(k, label)
+	f := labeled(k, label)
 	f.view = view
 	return f
 }
@@ -93,7 +93,7 @@ func wantWire(t *testing.T, o *outbox, want ...string) {
 
 func TestN25_ClearOvertakesQueuedAudio(t *testing.T) {
 	o := openOutbox(false)
-	pushAll(t, o, audio(1, 0), audio(1, 1), audio(2, 0), labelled(kindAnswer, "answer"), audio(3, 0),
+	pushAll(t, o, audio(1, 0), audio(1, 1), audio(2, 0), labeled(kindAnswer, "answer"), audio(3, 0),
 		clearing(playback.Fence{Epoch: 2}), audio(3, 1))
 	wantWire(t, o, "clear 2", "answer", "audio 3/0", "audio 3/1")
 }
@@ -112,10 +112,10 @@ func TestN26_ALateClearAdmitsNothingAgain(t *testing.T) {
 
 func TestN27_AnAlertFencesAssistantCaptionsAlone(t *testing.T) {
 	o := openOutbox(false)
-	alert := labelled(kindAlert, "alert")
+	alert := labeled(kindAlert, "alert")
 	alert.fence = playback.Fence{Caption: 11}
-	pushAll(t, o, audio(1, 0), spoken(kindCaption, 10), labelled(kindCaption, "user"), spoken(kindFullCaption, 11),
-		labelled(kindFullCaption, "user's last"), spoken(kindCaption, 12), alert, terminal(1))
+	pushAll(t, o, audio(1, 0), spoken(kindCaption, 10), labeled(kindCaption, "user"), spoken(kindFullCaption, 11),
+		labeled(kindFullCaption, "user's last"), spoken(kindCaption, 12), alert, terminal(1))
 	wantWire(t, o, "alert", "audio 1/0", "user", "user's last", "caption 12", "terminal 1")
 }
 
@@ -152,10 +152,10 @@ func TestN30_WhatOverflowDoes(t *testing.T) {
 		return all
 	}
 	sound := func() frame { return audio(1, 0) }
-	partial := func() frame { return labelled(kindCaption, "partial") }
-	progress := func() frame { return labelled(kindProgress, "progress") }
+	partial := func() frame { return labeled(kindCaption, "partial") }
+	progress := func() frame { return labeled(kindProgress, "progress") }
 	clear1 := func() frame { return clearing(playback.Fence{}) }
-	reply := func() frame { return labelled(kindReply, "reply") }
+	reply := func() frame { return labeled(kindReply, "reply") }
 	for _, c := range []struct {
 		name     string
 		waiting  []frame
@@ -166,14 +166,14 @@ func TestN30_WhatOverflowDoes(t *testing.T) {
 	}{
 		{"audio on audio ends the connection", times(128, sound), sound(), queueFull, "", ""},
 		{"a partial caption is dropped", times(128, sound), partial(), dropped, "", "partial"},
-		{"a detail is dropped", times(128, sound), labelled(kindDetail, "detail"), dropped, "", "detail"},
-		{"a ping is dropped", times(128, sound), labelled(kindPing, "ping"), dropped, "", "ping"},
+		{"a detail is dropped", times(128, sound), labeled(kindDetail, "detail"), dropped, "", "detail"},
+		{"a ping is dropped", times(128, sound), labeled(kindPing, "ping"), dropped, "", "ping"},
 		{"audio evicts a partial caption", slices.Concat(times(64, sound), times(1, partial), times(63, sound)), audio(1, 9), queued, "audio 1/9", "partial"},
-		{"a full caption evicts progress", slices.Concat(times(127, sound), times(1, progress)), labelled(kindFullCaption, "full"), queued, "full", "progress"},
-		{"an answer evicts one and no more", slices.Concat(times(126, sound), times(1, progress), times(1, partial)), labelled(kindAnswer, "answer"), queued, "partial", "progress"},
+		{"a full caption evicts progress", slices.Concat(times(127, sound), times(1, progress)), labeled(kindFullCaption, "full"), queued, "full", "progress"},
+		{"an answer evicts one and no more", slices.Concat(times(126, sound), times(1, progress), times(1, partial)), labeled(kindAnswer, "answer"), queued, "partial", "progress"},
 		{"a droppable does not evict another", slices.Concat(times(127, sound), times(1, partial)), progress(), dropped, "partial", "progress"},
 		{"a clear too many is fatal", slices.Concat(times(128, clear1), times(1, partial)), clear1(), queueFull, "partial", ""},
-		{"an alert too many is fatal", times(128, clear1), labelled(kindAlert, "alert"), queueFull, "", "alert"},
+		{"an alert too many is fatal", times(128, clear1), labeled(kindAlert, "alert"), queueFull, "", "alert"},
 		{"a reply too many is fatal", slices.Concat(times(128, reply), times(1, partial)), reply(), overBudget, "partial", ""},
 		{"the last place", times(127, sound), audio(1, 9), queued, "audio 1/9", ""},
 	} {
@@ -225,13 +225,13 @@ func TestN31_TheSignalComesAfterTheFrameIsInTheQueue(t *testing.T) {
 	push(audio(1, 0), false) // fenced
 	push(sized(kindAnswer, 0), false)
 	for k := kindReply; k < kindResult; k++ {
-		f := labelled(k, "x")
+		f := labeled(k, "x")
 		f.epoch = 2
 		drain(o)
 		push(f, true)
 	}
 	drain(o)
-	if o.replay([]frame{labelled(kindResult, "reset")}); o.empty() {
+	if o.replay([]frame{labeled(kindResult, "reset")}); o.empty() {
 		t.Error("the results do not wait")
 	}
 	// Drains are serialised: N29 shows that a second one finds nothing.
@@ -246,18 +246,18 @@ func TestN31_TheSignalComesAfterTheFrameIsInTheQueue(t *testing.T) {
 
 func TestN32_OnlyTheLatestStateIsSent(t *testing.T) {
 	o := openOutbox(false)
-	pushAll(t, o, labelled(kindExecutorState, "idle"), labelled(kindExecutorState, "running"))
+	pushAll(t, o, labeled(kindExecutorState, "idle"), labeled(kindExecutorState, "running"))
 	wantWire(t, o, "running")
-	pushAll(t, o, labelled(kindExecutorState, "idle"))
-	if became := o.push(labelled(kindExecutorState, "running")); became != dropped {
+	pushAll(t, o, labeled(kindExecutorState, "idle"))
+	if became := o.push(labeled(kindExecutorState, "running")); became != dropped {
 		t.Errorf("the state that was sent is %d, want it dropped", became)
 	}
 	wantWire(t, o)
 	// What is in flight counts as sent.
-	pushAll(t, o, labelled(kindExecutorState, "idle"))
+	pushAll(t, o, labeled(kindExecutorState, "idle"))
 	f, _ := o.next()
-	pushAll(t, o, labelled(kindExecutorState, "preparing"))
-	o.push(labelled(kindExecutorState, "idle"))
+	pushAll(t, o, labeled(kindExecutorState, "preparing"))
+	o.push(labeled(kindExecutorState, "idle"))
 	o.written(f)
 	wantWire(t, o)
 }
@@ -288,11 +288,11 @@ func TestN34_NothingIsQueuedWhileNobodyIsThere(t *testing.T) {
 	everything := func(when string) {
 		t.Helper()
 		for k := kindReply; k < kindResult; k++ {
-			if became := o.push(labelled(k, "x")); became != dropped {
+			if became := o.push(labeled(k, "x")); became != dropped {
 				t.Errorf("%s, kind %d is %d, want it dropped", when, k, became)
 			}
 		}
-		if became := o.replay([]frame{labelled(kindResult, "x")}); became != dropped {
+		if became := o.replay([]frame{labeled(kindResult, "x")}); became != dropped {
 			t.Errorf("%s, results are %d, want them dropped", when, became)
 		}
 		wantWire(t, o)
@@ -300,8 +300,8 @@ func TestN34_NothingIsQueuedWhileNobodyIsThere(t *testing.T) {
 	everything("before admission")
 	o.signal = func() {}
 	o.admit(playback.Fence{})
-	pushAll(t, o, labelled(kindReply, "x"), clearing(playback.Fence{}), audio(1, 0), labelled(kindTasks, "x"), sized(kindPersonalResult, 20_000))
-	o.replay([]frame{labelled(kindResult, "x")})
+	pushAll(t, o, labeled(kindReply, "x"), clearing(playback.Fence{}), audio(1, 0), labeled(kindTasks, "x"), sized(kindPersonalResult, 20_000))
+	o.replay([]frame{labeled(kindResult, "x")})
 	f, _ := o.next()
 	o.release()
 	o.written(f)
@@ -424,12 +424,12 @@ func TestOutbox_EmptiesItsPlacesInOrder(t *testing.T) {
 	var reversed []frame
 	for k := kindTasks; k >= kindReply; k-- {
 		if frameRules[k].lane != laneMain {
-			reversed = append(reversed, labelled(k, fmt.Sprint(k)))
+			reversed = append(reversed, labeled(k, fmt.Sprint(k)))
 		}
 	}
-	o.replay([]frame{labelled(kindResult, "reset"), labelled(kindResult, "work")})
+	o.replay([]frame{labeled(kindResult, "reset"), labeled(kindResult, "work")})
 	pushAll(t, o, reversed...)
-	pushAll(t, o, audio(1, 0), labelled(kindPersonal, "personal"))
+	pushAll(t, o, audio(1, 0), labeled(kindPersonal, "personal"))
 	wantWire(t, o, fmt.Sprint(kindReply), fmt.Sprint(kindAlert), fmt.Sprint(kindClear), "audio 1/0", "personal",
 		fmt.Sprint(kindExecutorState), fmt.Sprint(kindProjectState), fmt.Sprint(kindApproval), fmt.Sprint(kindTasks), "reset", "work")
 }
@@ -438,7 +438,7 @@ func TestOutbox_ReplaysTheWholeListAfterAChange(t *testing.T) {
 	o := openOutbox(false)
 	list := func(n int, label string) (all []frame) {
 		for i := range n {
-			all = append(all, labelled(kindResult, fmt.Sprint(label, i)))
+			all = append(all, labeled(kindResult, fmt.Sprint(label, i)))
 		}
 		return all
 	}
@@ -463,13 +463,13 @@ func TestOutbox_ReplaysTheWholeListAfterAChange(t *testing.T) {
 
 func TestOutbox_ANewerSnapshotReplacesOneThatWaits(t *testing.T) {
 	o := openOutbox(true)
-	pushAll(t, o, labelled(kindPersonalState, "old"), labelled(kindPersonalResult, "result"), labelled(kindPersonalState, "new"))
+	pushAll(t, o, labeled(kindPersonalState, "old"), labeled(kindPersonalResult, "result"), labeled(kindPersonalState, "new"))
 	wantWire(t, o, "result", "new")
 }
 
 // snapshotted is a state or a result with a snapshot of that revision.
 func snapshotted(k frameKind, revision uint64) frame {
-	f := labelled(k, fmt.Sprint("revision ", revision))
+	f := labeled(k, fmt.Sprint("revision ", revision))
 	f.snapshot, f.revision = true, revision
 	return f
 }
@@ -478,9 +478,9 @@ func snapshotted(k frameKind, revision uint64) frame {
 // no snapshot; it makes the room that it needs.
 func TestP71_AResultReplacesTheStateThatWaits(t *testing.T) {
 	o := openOutbox(true)
-	pushAll(t, o, snapshotted(kindPersonalState, 5), snapshotted(kindPersonalResult, 4), labelled(kindPersonalResult, "mere"))
+	pushAll(t, o, snapshotted(kindPersonalState, 5), snapshotted(kindPersonalResult, 4), labeled(kindPersonalResult, "mere"))
 	wantWire(t, o, "revision 5", "revision 4", "mere")
-	pushAll(t, o, snapshotted(kindPersonalState, 5), labelled(kindAnswer, "answer"), snapshotted(kindPersonalResult, 5))
+	pushAll(t, o, snapshotted(kindPersonalState, 5), labeled(kindAnswer, "answer"), snapshotted(kindPersonalResult, 5))
 	wantWire(t, o, "answer", "revision 5")
 	large := func(k frameKind) frame {
 		f := sized(k, 900<<10)
@@ -496,7 +496,7 @@ func TestP71_AResultReplacesTheStateThatWaits(t *testing.T) {
 func TestOutbox_HoldsABodyUntilItIsWritten(t *testing.T) {
 	for _, k := range []frameKind{kindPersonalState, kindPersonalResult} {
 		o := openOutbox(true)
-		if pushAll(t, o, labelled(k, "body"), audio(1, 0)); !o.holdsBody() {
+		if pushAll(t, o, labeled(k, "body"), audio(1, 0)); !o.holdsBody() {
 			t.Error("a body that waits is not held")
 		}
 		f, _ := o.next()
@@ -513,13 +513,13 @@ func TestOutbox_HoldsABodyUntilItIsWritten(t *testing.T) {
 // captions without a turn stay, and everything keeps its order.
 func TestOutbox_ANewerPartialCaptionReplacesOneThatWaits(t *testing.T) {
 	partial := func(turn, label string) frame {
-		f := labelled(kindCaption, label)
+		f := labeled(kindCaption, label)
 		f.turn = turn
 		return f
 	}
 	o := openOutbox(false)
 	pushAll(t, o, partial("a", "a1"), partial("", "x"), audio(1, 0), partial("b", "b1"), partial("a", "a2"), partial("", "y"),
-		labelled(kindFullCaption, "a whole"), partial("b", "b2"), labelled(kindCaption, "final"), partial("a", "a3"))
+		labeled(kindFullCaption, "a whole"), partial("b", "b2"), labeled(kindCaption, "final"), partial("a", "a3"))
 	wantWire(t, o, "x", "audio 1/0", "y", "a whole", "b2", "final", "a3")
 }
 
@@ -528,10 +528,10 @@ func TestOutbox_ANewerPartialCaptionReplacesOneThatWaits(t *testing.T) {
 func TestP59_AReceiptSurvivesAFullOutboxOfDroppables(t *testing.T) {
 	o := openOutbox(true)
 	for range laneBounds[laneMain] {
-		pushAll(t, o, labelled(kindCaption, "partial"))
+		pushAll(t, o, labeled(kindCaption, "partial"))
 	}
 	answer, ok := frameOf(nova.TextResult{})
-	if answer.buffer = labelled(0, "receipt").buffer; !ok {
+	if answer.buffer = labeled(0, "receipt").buffer; !ok {
 		t.Fatal("a receipt has no kind")
 	}
 	pushAll(t, o, answer)
@@ -544,7 +544,7 @@ func TestP59_AReceiptSurvivesAFullOutboxOfDroppables(t *testing.T) {
 func TestOutbox_SuppressesARepeatedDetail(t *testing.T) {
 	o := openOutbox(false)
 	tell := func(work, summary string) pushResult {
-		f := labelled(kindDetail, work+" "+summary)
+		f := labeled(kindDetail, work+" "+summary)
 		f.work, f.summary = work, summary
 		return o.push(f)
 	}
@@ -591,7 +591,7 @@ func TestOutbox_SuppressesARepeatedDetail(t *testing.T) {
 
 func TestOutbox_OwnsWhatItIsGiven(t *testing.T) {
 	o := openOutbox(false)
-	f := labelled(kindAnswer, strings.Repeat("x", 100))
+	f := labeled(kindAnswer, strings.Repeat("x", 100))
 	pushAll(t, o, f)
 	got, ok := o.next()
 	if !ok || got.buffer != f.buffer || !bytes.Equal(got.buffer.B, f.buffer.B) {

@@ -42,7 +42,7 @@ type Pairing interface {
 	CountAttempt() bool // false: too many lately
 	Redeem(ctx context.Context, code pairing.Code, name string) (pairing.DeviceToken, pairing.Device, error)
 	CreateInvitation(ctx context.Context, server string) (i pairing.Invitation, replaced bool, err error)
-	CancelInvitation(ctx context.Context, id pairing.InvitationID) (cancelled bool, err error)
+	CancelInvitation(ctx context.Context, id pairing.InvitationID) (canceled bool, err error)
 	ActiveCode(code secret.Text) bool
 	Devices(ctx context.Context) ([]devices.Status, error)
 	Revoke(ctx context.Context, id pairing.DeviceID) error

@@ -383,7 +383,7 @@ func TestMigrate_CopyNeedsRoom(t *testing.T) {
 	}
 }
 
-func TestMigrate_CancelledContextEndsIt(t *testing.T) {
+func TestMigrate_CanceledContextEndsIt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Open(ctx, tempPath(t), Options{Now: time.Now}); !errors.Is(err, context.Canceled) {

@@ -28,11 +28,11 @@ func (i Invitation) ID() InvitationID { return i.Code.ID() }
 type State string
 
 const (
-	Waiting   State = "waiting"   // it is the open one
-	Redeemed  State = "redeemed"  // a device has it
-	Replaced  State = "replaced"  // a newer one was created
-	Cancelled State = "cancelled" // by the owner
-	Gone      State = "gone"      // not of this process, or too long ago
+	Waiting  State = "waiting"   // it is the open one
+	Redeemed State = "redeemed"  // a device has it
+	Replaced State = "replaced"  // a newer one was created
+	Canceled State = "cancelled" // by the owner
+	Gone     State = "gone"      // not of this process, or too long ago
 )
 
 // Outcome is the state of one invitation. Device is set when it is Redeemed.
@@ -77,7 +77,7 @@ func (v *Invitations) Cancel(id InvitationID) bool {
 	if i, ok := v.Open(); !ok || i.ID() != id {
 		return false
 	}
-	return v.end(Outcome{State: Cancelled})
+	return v.end(Outcome{State: Canceled})
 }
 
 // Outcome says what became of an invitation; one that it does not know is Gone.

@@ -154,7 +154,7 @@ func TestInvitations_Life(t *testing.T) {
 	v.Create(Invitation{Code: code(3)})
 	v.Consume(Device{Name: "iPhone"})
 	v.Create(Invitation{Code: code(4)})
-	for n, want := range map[byte]State{1: Replaced, 2: Cancelled, 3: Redeemed, 4: Waiting, 5: Gone} {
+	for n, want := range map[byte]State{1: Replaced, 2: Canceled, 3: Redeemed, 4: Waiting, 5: Gone} {
 		o := v.Outcome(code(n).ID())
 		if o.State != want || o.ID != code(n).ID() || (o.Device.Name == "iPhone") != (want == Redeemed) {
 			t.Errorf("invitation %d is %+v, want %v", n, o, want)

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// behaviours are the numbered promises of the host. NERVE, by letter: codec,
-// query, responses, behaviour, handshake, files, upstream, interoperability.
+// behaviors are the numbered promises of the host. NERVE, by letter: codec,
+// query, responses, behavior, handshake, files, upstream, interoperability.
 // N is the Nova client protocol and P its personal host, as far as they need no
 // voice, no agent, no memory and no sources.
-func behaviours() []string {
+func behaviors() []string {
 	var ids []string
 	for _, list := range []struct {
 		letter      string
@@ -31,14 +31,14 @@ func behaviours() []string {
 	return ids
 }
 
-func TestEveryBehaviourHasATestThatCarriesItsNumber(t *testing.T) {
+func TestEveryBehaviorHasATestThatCarriesItsNumber(t *testing.T) {
 	carried := map[string]string{}
 	for _, f := range loadFolders(t) {
 		for _, s := range f.files {
 			maps.Copy(carried, carriedIDs(s))
 		}
 	}
-	for _, id := range behaviours() {
+	for _, id := range behaviors() {
 		if carried[id] == "" {
 			t.Errorf("%s has no test: want func Test%s_…(t *testing.T) with a body", id, id)
 		}
@@ -47,7 +47,7 @@ func TestEveryBehaviourHasATestThatCarriesItsNumber(t *testing.T) {
 
 var testID = regexp.MustCompile(`^Test((?:[CQRBHFUXNP][0-9]+_)+)`)
 
-// carriedIDs maps the behaviour numbers at the start of a file's test names to
+// carriedIDs maps the behavior numbers at the start of a file's test names to
 // the test. TestB1_B2_Echo carries two. A test without a body carries nothing.
 func carriedIDs(s source) map[string]string {
 	ids := map[string]string{}
@@ -86,7 +86,7 @@ func BenchmarkB7_No(b *testing.B) { b.Log() }
 	if want := []string{"B1", "B15", "B2", "N46", "P43"}; !slices.Equal(got, want) {
 		t.Errorf("read %v, want %v", got, want)
 	}
-	if n := len(behaviours()); n != 215 {
-		t.Errorf("%d behaviours, want 215", n)
+	if n := len(behaviors()); n != 215 {
+		t.Errorf("%d behaviors, want 215", n)
 	}
 }

@@ -1,5 +1,5 @@
 // Package arch holds the rules of the house as tests: who may import whom, what
-// the core may not touch, how code and files look, and which behaviours have a
+// the core may not touch, how code and files look, and which behaviors have a
 // test. They read and parse the tree themselves: a check that starts another
 // process is served a cached pass, because the test cache cannot see what that
 // process reads.

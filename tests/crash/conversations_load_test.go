@@ -57,7 +57,7 @@ func (p *phone) dial() error {
 	for deadline := time.Now().Add(patience); ; {
 		conn, err := novaclient.Dial(p.t.Context(), p.options)
 		if err == nil {
-			p.o.dialled()
+			p.o.dialed()
 			over := make(chan struct{})
 			go func() { conn.Wait(); close(over) }()
 			p.conn, p.over = conn, over

@@ -160,7 +160,7 @@ func (o *talks) repeats() {
 	o.repeated++
 }
 
-func (o *talks) dialled() {
+func (o *talks) dialed() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.dials++

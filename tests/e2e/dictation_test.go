@@ -167,8 +167,8 @@ func TestDictation_Without(t *testing.T) {
 	explains(t, d, doctor.Skipped, "There is no model, so phones are offered neither text nor dictation", "neither text nor dictation, because there is no model")
 }
 
-// TestDictation_RecogniserFails: the phone is told and goes on.
-func TestDictation_RecogniserFails(t *testing.T) {
+// TestDictation_RecognizerFails: the phone is told and goes on.
+func TestDictation_RecognizerFails(t *testing.T) {
 	for _, how := range []string{"fails", "hangs"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel() // the one that hangs takes 30 s

@@ -1,4 +1,4 @@
-// Package nerve_test holds the behaviours of a NERVE connection, over both
+// Package nerve_test holds the behaviors of a NERVE connection, over both
 // transports, against the real listeners and the real host with scripted
 // adapters.
 package nerve_test
@@ -188,7 +188,7 @@ func prepare(t *testing.T, c net.Conn) {
 	t.Cleanup(func() { _ = c.Close() })
 }
 
-// onBoth runs a behaviour over WebSocket and over the Unix socket.
+// onBoth runs a behavior over WebSocket and over the Unix socket.
 func onBoth(t *testing.T, s setup, run func(t *testing.T, f *fixture, dial func(*testing.T) wire)) {
 	t.Helper()
 	t.Run("websocket", func(t *testing.T) {

@@ -15,14 +15,14 @@ import (
 	"plexus/domain/sessions"
 )
 
-// pin is one behaviour that existing clients rely on, numbered as the reference
+// pin is one behavior that existing clients rely on, numbered as the reference
 // daemon's tests are.
 type pin struct {
 	name string
 	test func(t *testing.T, f *fixture)
 }
 
-// TestB47_ReferencePins holds the behaviours that the tests of the reference
+// TestB47_ReferencePins holds the behaviors that the tests of the reference
 // daemon pin down, each over its own transport. Where a decision of ours differs
 // the pin says so.
 func TestB47_ReferencePins(t *testing.T) {
@@ -52,12 +52,12 @@ func unitPins() []pin {
 		}
 		return loaded.Token.Secret().Reveal()
 	}
-	table := func(t *testing.T) (f sessions.Inflight[*bool], cancelled *bool) {
-		cancelled = new(bool)
-		if err := f.Begin(1, cancelled); err != nil {
+	table := func(t *testing.T) (f sessions.Inflight[*bool], canceled *bool) {
+		canceled = new(bool)
+		if err := f.Begin(1, canceled); err != nil {
 			t.Fatal(err)
 		}
-		return f, cancelled
+		return f, canceled
 	}
 	return []pin{
 		{"01 generate_token_is_64_hex_chars", func(t *testing.T, _ *fixture) {
@@ -96,7 +96,7 @@ func unitPins() []pin {
 		}},
 		{"06 cancel_marks_request", func(t *testing.T, _ *fixture) {
 			f, _ := table(t)
-			f.Drain(func(_ uint64, cancelled *bool) { *cancelled = true })
+			f.Drain(func(_ uint64, canceled *bool) { *canceled = true })
 			f.Drain(func(uint64, *bool) { t.Error("an entry was drained twice") })
 			answer, begun, ended := holdingAnswer()
 			w := start(t, setup{answer: answer}).dialWebSocket(t)

@@ -48,7 +48,7 @@ func (b *book) busy() web.Overview {
 	v.Address = web.Address{URL: "wss://box.tail1234.ts.net"}
 	v.Kept = &web.Kept{Conversations: 214, Topics: 198, Messages: 1530, MessageBytes: 2_400_000}
 	v.Extensions, v.Phone, v.Steps = 2, "Ann’s phone", web.Steps{Extension: true, Phone: true}
-	v.Answered, v.Cancelled, v.Refused = 412, 17, 1
+	v.Answered, v.Canceled, v.Refused = 412, 17, 1
 	v.FirstResult = web.Latency{Count: 256, P50: 310 * time.Millisecond, P99: 1900 * time.Millisecond}
 	v.Answer = web.Latency{Count: 256, P50: 2400 * time.Millisecond, P99: 9700 * time.Millisecond, Recent: wave(60)}
 	v.Refusals = b.refusals()[:2]

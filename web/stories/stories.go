@@ -109,7 +109,7 @@ func (b *book) invitations() error {
 	b.add("invitation-connected", web.InvitationPage(l, v))
 	v.State = web.InvitationReplaced
 	b.add("invitation-replaced", web.InvitationPage(l, v))
-	v.State = web.InvitationCancelled
+	v.State = web.InvitationCanceled
 	b.add("invitation-cancelled", web.InvitationPage(l, v))
 	v.State = web.InvitationGone
 	b.add("invitation-gone", web.InvitationPage(l, v))

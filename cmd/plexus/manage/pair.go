@@ -132,7 +132,7 @@ func tellOutcome(env cli.Env, o adminapi.Outcome, asJSON bool) error {
 		return nil
 	case pairing.Replaced:
 		return errors.New("this code was replaced by a newer one and works no longer")
-	case pairing.Cancelled:
+	case pairing.Canceled:
 		return errors.New("this code was taken back")
 	}
 	return errors.New("the host has started again and knows this code no longer")

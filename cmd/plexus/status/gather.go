@@ -69,7 +69,7 @@ func (s *Source) Gather(ctx context.Context, seen Probes) (Report, error) {
 		},
 		Connections: s.Browsers.LiveConnections(),
 		Queries: Queries{
-			Answered: health.Answered, Cancelled: health.Cancelled, Refused: health.Refused,
+			Answered: health.Answered, Canceled: health.Canceled, Refused: health.Refused,
 			FirstResult: latency(health.FirstResult), Answer: latency(health.Answer),
 		},
 		Waiting: []adminapi.Extension{},

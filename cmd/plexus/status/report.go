@@ -126,7 +126,7 @@ type Index struct {
 // Queries counts the work since the start.
 type Queries struct {
 	Answered    int64   `json:"answered"`
-	Cancelled   int64   `json:"cancelled"`
+	Canceled    int64   `json:"cancelled"`
 	Refused     int64   `json:"refused"`
 	FirstResult Latency `json:"first_result"` // from the query to its results
 	Answer      Latency `json:"answer"`       // from the query to the end of its answer
@@ -160,7 +160,7 @@ func (r Report) Overview() web.Overview {
 		Recognizer: r.Recognizer.view(r.Recognizer.Name), DictationConfig: r.Recognizer.Config,
 		Index:      web.Index{Enabled: r.Index.Enabled, Pages: r.Index.Pages, Bytes: r.Index.Bytes},
 		Extensions: r.Connections,
-		Answered:   r.Queries.Answered, Cancelled: r.Queries.Cancelled, Refused: r.Queries.Refused,
+		Answered:   r.Queries.Answered, Canceled: r.Queries.Canceled, Refused: r.Queries.Refused,
 		FirstResult: r.Queries.FirstResult.view(), Answer: r.Queries.Answer.view(),
 	}
 	for _, f := range r.Model.Found {

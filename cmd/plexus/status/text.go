@@ -74,7 +74,7 @@ func Text(s Report, now time.Time) string {
 	}
 	b.line("Messages", "%s", kept)
 	b.line("Connections", "%d", s.Connections)
-	b.line("Questions", "%d answered, %d cancelled, %d refused", s.Queries.Answered, s.Queries.Cancelled, s.Queries.Refused)
+	b.line("Questions", "%d answered, %d cancelled, %d refused", s.Queries.Answered, s.Queries.Canceled, s.Queries.Refused)
 	b.latency("results", s.Queries.FirstResult)
 	b.latency("whole answer", s.Queries.Answer)
 	for _, row := range s.Waiting {

@@ -72,7 +72,7 @@ func TestGenerateWaitsForItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage()
 		s.opts.MaxGenerations = 1
-		s.model.Wait = func(ctx context.Context, _ int) error { return memory.UntilCancelled(ctx) }
+		s.model.Wait = func(ctx context.Context, _ int) error { return memory.UntilCanceled(ctx) }
 		h := s.service(t)
 		first, stopFirst := context.WithCancel(t.Context())
 		second, stopSecond := context.WithCancel(t.Context())
@@ -145,7 +145,7 @@ func TestFindGoesOnWithoutAServiceThatFails(t *testing.T) {
 	s.expectSilentLog(t)
 
 	s = newStage()
-	s.search.Wait = memory.UntilCancelled
+	s.search.Wait = memory.UntilCanceled
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.service(t).Find(ctx, "open?", "", 4); !errors.Is(err, context.Canceled) || s.log.Len() != 0 {

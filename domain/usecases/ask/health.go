@@ -10,9 +10,9 @@ import (
 // Health is what `plexus status` shows of the work done since the start. It
 // holds no question and no content.
 type Health struct {
-	Answered  int64 // queries that ended with their FINAL
-	Cancelled int64 // queries that the extension cancelled or that lost their connection
-	Refused   int64 // queries refused before they were asked (bad payload, too many in flight)
+	Answered int64 // queries that ended with their FINAL
+	Canceled int64 // queries that the extension cancelled or that lost their connection
+	Refused  int64 // queries refused before they were asked (bad payload, too many in flight)
 
 	Search      Failure // of the search service
 	Model       Failure
@@ -43,10 +43,10 @@ const maxCause = 300
 
 // health is the part of Service that mu guards.
 type health struct {
-	answered, cancelled, refused int64
-	searchFailure, modelFailure  Failure
-	indexFailure                 Failure
-	firstResults, finals         ring
+	answered, canceled, refused int64
+	searchFailure, modelFailure Failure
+	indexFailure                Failure
+	firstResults, finals        ring
 }
 
 // Health gives the figures of this moment.
@@ -55,7 +55,7 @@ func (s *Service) Health() Health {
 	defer s.mu.Unlock()
 	return Health{
 		Answered:    s.answered,
-		Cancelled:   s.cancelled,
+		Canceled:    s.canceled,
 		Refused:     s.refused,
 		Search:      s.searchFailure,
 		Model:       s.modelFailure,

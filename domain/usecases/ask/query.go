@@ -37,9 +37,9 @@ func (s *Service) AnswerQuery(ctx context.Context, q Question, sink ports.Answer
 		case a.ended: // counted before it was sent
 		case a.counted:
 			hl.answered--
-			hl.cancelled++
+			hl.canceled++
 		default:
-			hl.cancelled++
+			hl.canceled++
 		}
 	})
 	a.endRecord(ctx)

@@ -22,7 +22,7 @@ func TestU4_CancelAtEachStep(t *testing.T) {
 		want []string
 	}{
 		{"before it begins", func(s *stage, cancel context.CancelFunc) { cancel() }, nil},
-		{"service waits", func(s *stage, cancel context.CancelFunc) { s.search.Wait = cancelled(cancel) }, nil},
+		{"service waits", func(s *stage, cancel context.CancelFunc) { s.search.Wait = canceled(cancel) }, nil},
 		{"service fails as it is cancelled", func(s *stage, cancel context.CancelFunc) {
 			s.search.Err = errService
 			s.search.Wait = func(context.Context) error { cancel(); return nil }
@@ -30,12 +30,12 @@ func TestU4_CancelAtEachStep(t *testing.T) {
 		{"index searches", func(s *stage, cancel context.CancelFunc) { s.index.onSearch = cancel }, nil},
 		{"results go out", func(s *stage, cancel context.CancelFunc) { s.tape.onCall = func(string) { cancel() } }, []string{"results 1"}},
 		{"before the model's first byte", func(s *stage, cancel context.CancelFunc) {
-			s.model.Wait = func(ctx context.Context, _ int) error { return cancelled(cancel)(ctx) }
+			s.model.Wait = func(ctx context.Context, _ int) error { return canceled(cancel)(ctx) }
 		}, []string{"results 1"}},
 		{"between two pieces", func(s *stage, cancel context.CancelFunc) {
 			s.model.Wait = func(ctx context.Context, n int) error {
 				if n == 1 {
-					return cancelled(cancel)(ctx)
+					return canceled(cancel)(ctx)
 				}
 				return nil
 			}
@@ -74,7 +74,7 @@ func TestU4_CancelAtEachStep(t *testing.T) {
 				h := s.service(t)
 				h.AnswerQuery(ctx, bridgeQuestion(), s.tape)
 				s.expect(t, tt.want...)
-				if got := h.Health(); got.Cancelled != 1 || got.Answered != 0 || got.Search.Count+got.Model.Count != 0 {
+				if got := h.Health(); got.Canceled != 1 || got.Answered != 0 || got.Search.Count+got.Model.Count != 0 {
 					t.Errorf("a cancelled question counts as %+v", got)
 				}
 				if s.log.Len() != 0 {
@@ -89,10 +89,10 @@ func TestU4_CancelAtEachStep(t *testing.T) {
 }
 
 // cancelled ends the context from outside, while the service waits on it.
-func cancelled(cancel context.CancelFunc) func(context.Context) error {
+func canceled(cancel context.CancelFunc) func(context.Context) error {
 	return func(ctx context.Context) error {
 		time.AfterFunc(time.Second, cancel)
-		return memory.UntilCancelled(ctx)
+		return memory.UntilCanceled(ctx)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestCancelWhileWaitingForATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage()
 		s.opts.MaxSearches = 1
-		s.search.Wait = memory.UntilCancelled
+		s.search.Wait = memory.UntilCanceled
 		h := s.service(t)
 		first, stopFirst := context.WithCancel(t.Context())
 		second, stopSecond := context.WithCancel(t.Context())
@@ -118,7 +118,7 @@ func TestCancelWhileWaitingForATurn(t *testing.T) {
 		synctest.Wait()
 		stopSecond()
 		synctest.Wait()
-		if got := h.Health().Cancelled; got != 1 {
+		if got := h.Health().Canceled; got != 1 {
 			t.Errorf("%d questions let go, want the one that waits", got)
 		}
 		stopFirst()
@@ -178,7 +178,7 @@ func TestWorkIsBoundedAndServedInOrderOfArrival(t *testing.T) {
 func TestSearchesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage()
-		s.search.Wait = memory.UntilCancelled
+		s.search.Wait = memory.UntilCanceled
 		h := s.service(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		for range DefaultSearches + 4 {

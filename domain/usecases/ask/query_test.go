@@ -242,7 +242,7 @@ func TestSinkThatFailsIsCalledNoMore(t *testing.T) {
 	h := s.service(t)
 	h.AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
 	s.expect(t, "results 1")
-	if got := h.Health(); got.Answered != 0 || got.Cancelled != 1 {
+	if got := h.Health(); got.Answered != 0 || got.Canceled != 1 {
 		t.Errorf("health is %+v", got)
 	}
 }
@@ -271,7 +271,7 @@ func TestAnswerWhoseEndCannotBeSentIsNoAnswer(t *testing.T) {
 	}
 	h := s.service(t)
 	h.AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
-	if got := h.Health(); got.Answered != 0 || got.Cancelled != 1 {
+	if got := h.Health(); got.Answered != 0 || got.Canceled != 1 {
 		t.Errorf("health is %+v", got)
 	}
 }

@@ -159,7 +159,7 @@ func TestRecorderThatFailsSpoilsNothing(t *testing.T) {
 			if logged := s.log.String(); tt.logs == "" && logged != "" || !strings.Contains(logged, tt.logs) {
 				t.Errorf("the log is %q, want %q in it", logged, tt.logs)
 			}
-			if got := h.Health(); got.Answered != 1 || got.Cancelled != 0 {
+			if got := h.Health(); got.Answered != 1 || got.Canceled != 0 {
 				t.Errorf("health is %+v", got)
 			}
 		})

@@ -92,11 +92,11 @@ func (p *Pairing) changeInvitations(ctx context.Context, work func()) error {
 
 // CancelInvitation closes the open invitation if it is the one named, and says
 // whether it did. A redemption that has begun comes first.
-func (p *Pairing) CancelInvitation(ctx context.Context, id pairing.InvitationID) (cancelled bool, err error) {
-	if err := p.changeInvitations(ctx, func() { cancelled = p.invitations.Cancel(id) }); err != nil {
+func (p *Pairing) CancelInvitation(ctx context.Context, id pairing.InvitationID) (canceled bool, err error) {
+	if err := p.changeInvitations(ctx, func() { canceled = p.invitations.Cancel(id) }); err != nil {
 		return false, fmt.Errorf("cancel invitation: %w", err)
 	}
-	return cancelled, nil
+	return canceled, nil
 }
 
 // Invitation says what became of an invitation.

@@ -262,8 +262,8 @@ func TestRedeem_WaitsNoLongerThanItsCaller(t *testing.T) {
 	}
 	close(release)
 	wg.Wait()
-	if cancelled, err := d.CancelInvitation(t.Context(), i.ID()); cancelled || err != nil {
-		t.Errorf("a redeemed invitation was cancelled: %v, %v", cancelled, err)
+	if canceled, err := d.CancelInvitation(t.Context(), i.ID()); canceled || err != nil {
+		t.Errorf("a redeemed invitation was cancelled: %v, %v", canceled, err)
 	}
 }
 
@@ -276,7 +276,7 @@ func TestCancelInvitation_NamesTheOne(t *testing.T) {
 	if done, err := d.CancelInvitation(t.Context(), i.ID()); !done || err != nil {
 		t.Errorf("the open one: %v, %v", done, err)
 	}
-	if _, _, err := d.Redeem(t.Context(), i.Code, "iPhone"); !errors.Is(err, ErrInvitation) || d.Invitation(i.ID()).State != pairing.Cancelled {
+	if _, _, err := d.Redeem(t.Context(), i.Code, "iPhone"); !errors.Is(err, ErrInvitation) || d.Invitation(i.ID()).State != pairing.Canceled {
 		t.Errorf("then its code gives %v", err)
 	}
 }

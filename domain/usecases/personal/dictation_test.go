@@ -219,7 +219,7 @@ func TestTheWatchdogEndsADraft(t *testing.T) {
 	})))
 }
 
-func TestN57_WhateverARecogniserDoesTheResultIsOneWord(t *testing.T) {
+func TestN57_WhateverARecognizerDoesTheResultIsOneWord(t *testing.T) {
 	long := strings.Repeat("😀", nova.MaxInputUnits/2)
 	for name, c := range map[string]struct {
 		hear transcriber
@@ -265,7 +265,7 @@ func TestWithoutSpeechThereIsNothingToRecognise(t *testing.T) {
 	}, with(heard))
 }
 
-func TestDictationNeedsAModelAndARecogniser(t *testing.T) {
+func TestDictationNeedsAModelAndARecognizer(t *testing.T) {
 	refused := func(s *stage) {
 		if err := s.phone().draft("d", nova.DictationStart); !errors.Is(err, dictation.ErrNoDictation) {
 			s.Fatalf("start: %v", err)

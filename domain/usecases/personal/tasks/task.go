@@ -50,7 +50,7 @@ const MaxTasks = 200
 const (
 	phaseWaiting   = "waiting"
 	phaseCompleted = "completed"
-	phaseCancelled = "cancelled"
+	phaseCanceled  = "cancelled"
 
 	waitsForRoute    = "execution_route_required"
 	waitsForExecutor = "task_executor_unavailable"
@@ -87,7 +87,7 @@ func Delegate(id string, op Delegation, generation uint64) Task {
 }
 
 // Ended reports whether nothing more will happen to a task.
-func (t Task) Ended() bool { return t.Phase == phaseCompleted || t.Phase == phaseCancelled }
+func (t Task) Ended() bool { return t.Phase == phaseCompleted || t.Phase == phaseCanceled }
 
 // Check gives StaleTask unless the client has seen the current state of t.
 func Check(t Task, p Precondition) error {
@@ -105,7 +105,7 @@ func Cancel(t Task, p Precondition) (Task, error) {
 	if t.Ended() {
 		return t, workbench.TaskTerminal
 	}
-	t.Phase, t.WaitingReason = phaseCancelled, nil
+	t.Phase, t.WaitingReason = phaseCanceled, nil
 	t.ControlRevision++
 	return t, nil
 }

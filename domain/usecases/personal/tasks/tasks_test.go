@@ -64,10 +64,10 @@ func TestFences(t *testing.T) {
 	} {
 		stale := good
 		change(&stale)
-		_, cancelled := tasks.Cancel(task, stale)
+		_, canceled := tasks.Cancel(task, stale)
 		_, returned := tasks.TakeControl(task, tasks.Control{Precondition: stale}, aPhone)
 		_, taken := tasks.TakeControl(task, tasks.Control{Precondition: stale, Takeover: true}, thePage)
-		for _, err := range []error{tasks.Check(task, stale), cancelled, returned, taken} {
+		for _, err := range []error{tasks.Check(task, stale), canceled, returned, taken} {
 			if !errors.Is(err, workbench.StaleTask) {
 				t.Errorf("%+v: %v", stale, err)
 			}
@@ -87,9 +87,9 @@ func TestCancelEndsATask(t *testing.T) {
 	completed := waiting()
 	completed.Phase = "completed"
 	for _, ended := range []tasks.Task{done, completed} {
-		_, cancelled := tasks.Cancel(ended, fence(ended))
+		_, canceled := tasks.Cancel(ended, fence(ended))
 		_, returned := tasks.TakeControl(ended, tasks.Control{Precondition: fence(ended)}, aPhone)
-		for _, err := range []error{cancelled, returned} {
+		for _, err := range []error{canceled, returned} {
 			if !errors.Is(err, workbench.TaskTerminal) {
 				t.Errorf("%s: %v", ended.Phase, err)
 			}
