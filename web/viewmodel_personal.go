@@ -233,7 +233,7 @@ func (l Layout) Heading(c Conversation) string {
 // progressText says how many of a goal's to-dos are done.
 func (l Layout) progressText(i Item) string { return fmt.Sprintf(l.T.Progress, i.Done, i.Total) }
 
-// dueDate reads a due date for people; it is shown as it is when it is none.
+// dueDate reads a due date for people; any other text is shown as it is.
 func (l Layout) dueDate(date string) string {
 	day, err := time.ParseInLocation(time.DateOnly, date, l.Now.Location())
 	if err != nil {

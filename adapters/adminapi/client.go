@@ -21,7 +21,7 @@ const maxAnswer = 16 << 20
 // clientLimit bounds one call.
 const clientLimit = 30 * time.Second
 
-// ErrUnreachable: nobody could be asked; nothing was sent.
+// ErrUnreachable: no host could be reached; nothing was sent.
 var ErrUnreachable = errors.New("the host does not answer")
 
 // ErrTokenRefused: the host does not take the master token.
@@ -122,8 +122,8 @@ func (c *Client) Invite(ctx context.Context, server string, legacy bool) (Invita
 	return call[Invitation](ctx, c, http.MethodPost, "/v1/invitations?"+query.Encode())
 }
 
-// Outcome says what became of an invitation. While it is open the answer takes
-// its time, and is then "waiting": ask again.
+// Outcome says what became of an invitation. While it is open the call is held for
+// some seconds, and its answer is then "waiting": ask again.
 func (c *Client) Outcome(ctx context.Context, id string) (Outcome, error) {
 	return call[Outcome](ctx, c, http.MethodGet, "/v1/invitations/"+url.PathEscape(id))
 }

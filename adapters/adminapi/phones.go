@@ -11,7 +11,7 @@ import (
 	"plexus/domain/usecases/devices"
 )
 
-// waitLimit is how long one question about an invitation is held open.
+// waitLimit is how long a request for the outcome of an open invitation is held.
 const waitLimit = 20 * time.Second
 
 // Phones is the pairing of phones as this API uses it: *devices.Service.

@@ -131,8 +131,8 @@ func (g *accessControl) isOurOrigin(r *http.Request) bool {
 	return sameOrigin(r) && !(g.forAPI(r) && byBrowser)
 }
 
-// sameOrigin judges by Origin, and where there is none by Fetch Metadata. A program
-// that sends neither may read.
+// sameOrigin judges by Origin, and without one by Fetch Metadata. A program that
+// sends neither may read.
 func sameOrigin(r *http.Request) bool {
 	if len(r.Header["Origin"]) > 0 {
 		return httpguard.SameOrigin(r)
@@ -179,9 +179,9 @@ func (g *accessControl) forAPI(r *http.Request) bool {
 	return g.hasAPI && strings.HasPrefix(r.URL.Path, apiRoot)
 }
 
-// checkToken lets nobody to the API without the master token. The answer does not
-// say what was wrong. Hashes are compared, so that the time does not depend on the
-// token.
+// checkToken refuses every request for the API without the master token. The answer
+// does not say what was wrong. Hashes are compared, so that the time does not
+// depend on the token.
 func (g *accessControl) checkToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if g.forAPI(r) {

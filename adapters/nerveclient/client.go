@@ -37,7 +37,7 @@ type Client struct {
 // waiter receives the frames of one request ID.
 type waiter struct {
 	frames chan Frame
-	done   chan struct{} // closed by whoever waits no longer
+	done   chan struct{} // closed when the waiting call returns
 }
 
 // Frame is one received frame; its payload belongs to the receiver.
@@ -228,7 +228,8 @@ func (c *Client) cause() error {
 	return c.err
 }
 
-// readLoop hands frames to whoever waits for their ID; others are ignored.
+// readLoop passes each frame to the call that waits for its ID; frames of other IDs
+// are ignored.
 func (c *Client) readLoop() {
 	for {
 		h, payload, err := c.link.read()

@@ -13,7 +13,7 @@ import (
 	"plexus/domain/framing"
 )
 
-// writeLimit bounds one write to a host that takes nothing.
+// writeLimit bounds one write to a host that does not read.
 const writeLimit = 10 * time.Second
 
 // streamLink reads frames back to back from a byte stream.

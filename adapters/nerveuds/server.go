@@ -1,7 +1,6 @@
-// Package nerveuds serves NERVE V1 on a Unix socket: the same frames and the
-// same session as over WebSocket, for the owner's own tools. Whoever can open
-// the socket is the owner: its folder is private and the peer's user is checked
-// by the listener.
+// Package nerveuds serves NERVE V1 on a Unix socket: the same frames and the same
+// session as over WebSocket, for the owner's own tools. Only the owner can open the
+// socket: its folder is private and the listener checks the peer's user.
 package nerveuds
 
 import (

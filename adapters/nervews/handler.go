@@ -10,10 +10,10 @@ import (
 	"plexus/domain/framing"
 )
 
-// ServeHTTP decides about one request. The order is part of the contract: who
-// may talk to this listener at all, then what kind of request it is, and only
-// for a proper upgrade who is asking; so nothing tells a right token from a
-// wrong one before the upgrade itself is right.
+// ServeHTTP decides about one request. The order is part of the contract: who may
+// talk to this listener at all, then what kind of request it is, and only for a
+// proper upgrade who is asking; so that a malformed upgrade is answered alike for a
+// right and a wrong token.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.Full(r):
@@ -65,9 +65,9 @@ func (s *Server) sameUser(r *http.Request) bool {
 	return err == nil && ours
 }
 
-// explainUpgrade answers what is no WebSocket upgrade with 426. An extension,
-// and nobody else, may read who we are and whether it is allowed, so that its
-// panel can tell "not running" from "not allowed" (decision D7a).
+// explainUpgrade answers what is no WebSocket upgrade with 426. Only an extension
+// may read the program's name and whether it is allowed, so that its panel can tell
+// "not running" from "not allowed" (decision D7a).
 func (s *Server) explainUpgrade(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Connection", "close, Upgrade")

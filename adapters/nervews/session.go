@@ -136,8 +136,8 @@ func (s *Session) Run() {
 }
 
 // end starts the teardown, once: every request is cancelled, and the connection
-// closed after what still has to go out. A peer that takes nothing does not hold
-// that up, not even when somebody is stuck in a write to it.
+// closed after what still has to go out. A peer that does not read cannot delay
+// that, even while a write to it is blocked.
 func (s *Session) end(reason sessions.CloseReason, cause error) {
 	s.mu.Lock()
 	if s.ended {

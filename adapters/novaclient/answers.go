@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// answers are what the host says to requests of one kind, each for whoever waits
-// for it. The zero value is empty.
+// answers passes the host's answers to the calls that wait for them, by the IDs of
+// their requests; there is one for each kind of request. The zero value is empty.
 type answers[T any] struct {
 	mu      sync.Mutex
 	waiting map[string]chan T // by the ID of the request
@@ -28,7 +28,7 @@ func (a *answers[T]) expect(id string) (answer chan T, done func()) {
 	}
 }
 
-// deliver gives the first answer to its waiter; others find nobody.
+// deliver gives the first answer to an ID to its waiter; later ones are dropped.
 func (a *answers[T]) deliver(id string, answer T) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

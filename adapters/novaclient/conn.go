@@ -124,7 +124,7 @@ func (c *Conn) start() {
 	notify(c.options.Events.Status, Status{Phase: Connected, Ready: c.ready})
 	if c.ready.Personal {
 		c.workbench.connected(c.ready.ServerInstanceID)
-		// Their results need no waiting for: a state counts whoever asked for it.
+		// Their results are not waited for: any state that arrives is taken.
 		_ = c.uplink.command(newID(), nova.PersonalCommand{ // there is room
 			RequestID: newID(), Method: "presentation.set", Params: json.RawMessage(`{"mode":"` + string(workbench.ModeWorkbench) + `"}`),
 		})

@@ -46,7 +46,7 @@ func (p *player) frame(h nova.AudioHeader, pcm []byte, now time.Time) []nova.Con
 	case p.current.Generation == h.Generation && !p.current.add(h.Sequence, pcm, now):
 		return p.stop(now)
 	}
-	return nil // nobody is told of another one
+	return nil // the host expects no report about another one
 }
 
 // add schedules the samples behind what is scheduled already. It refuses a gap,
@@ -99,8 +99,8 @@ func (p *player) report(now time.Time) []nova.Control {
 	return []nova.Control{nova.PlaybackDone{Generation: g, PlayedMS: ms}}
 }
 
-// clear drops a generation as the host demands. Another one than the current is
-// passed over in silence.
+// clear drops a generation as the host demands. A clear of another generation is
+// ignored.
 func (p *player) clear(g nova.Generation, now time.Time) []nova.Control {
 	reports := p.report(now)
 	if p.current != nil && p.current.Generation != g {

@@ -52,8 +52,8 @@ func (u *uplink) command(id string, control nova.Control) error {
 	return u.pushCommand(id, control)
 }
 
-// play lets the player do something and sends its reports, whose receipts nobody
-// waits for.
+// play lets the player do something and sends its reports. Their receipts are not
+// waited for.
 func (u *uplink) play(do func(*player) []nova.Control) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()

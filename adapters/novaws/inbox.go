@@ -30,7 +30,8 @@ type inbox struct {
 	overflow bool
 }
 
-// Put queues m. false: it exceeds a bound, and the inbox takes nothing more.
+// Put queues m. false: it exceeds a bound, and the inbox refuses every later
+// message.
 func (i *inbox) Put(m message) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

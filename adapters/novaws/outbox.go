@@ -56,9 +56,9 @@ type outbox struct {
 	inFlight int       // ordinary bytes of that frame
 }
 
-// newOutbox gives the outbox of a connection that nobody is admitted on. signal
-// is called when there is something to send: after the frame is in its lane,
-// with the send lock held, so it must not wait.
+// newOutbox gives the outbox of a connection before its client is admitted. signal
+// is called when there is something to send: after the frame is in its lane, with
+// the send lock held, so it must not wait.
 func newOutbox(personal bool, signal func()) *outbox {
 	return &outbox{personal: personal, signal: signal}
 }
@@ -231,8 +231,8 @@ func (o *outbox) fenced(f frame) bool {
 	return false
 }
 
-// makeRoom sees to it that f fits, and says what becomes of it: a required frame
-// makes droppable ones go, oldest first.
+// makeRoom reports whether f is queued, and makes room for it if need be: for a
+// required frame, droppable ones are removed, oldest first.
 func (o *outbox) makeRoom(f frame) pushResult {
 	if o.fits(f) {
 		return queued

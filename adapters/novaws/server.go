@@ -21,8 +21,8 @@ import (
 // DeviceAuth decides who may connect, and under which names of this host.
 // *devices.Service is one.
 type DeviceAuth interface {
-	// Authenticate finds out whose token it is: devices.ErrTokenUnknown for nobody's,
-	// any other error when that could not be found out.
+	// Authenticate looks a token up: devices.ErrTokenUnknown for an unknown one,
+	// any other error when the look-up failed.
 	Authenticate(ctx context.Context, token pairing.DeviceToken) (devices.Identity, error)
 	// AttachClient registers an admitted client's link. ok is false when the
 	// device was revoked since Authenticate.
@@ -52,7 +52,7 @@ type Pairing interface {
 type Deps struct {
 	Auth     DeviceAuth
 	Pairing  Pairing
-	Personal PersonalHost // nil: there is none, and nobody takes controls
+	Personal PersonalHost // nil: there is none, and controls are rejected
 	// Refuse notes a refused attempt for the owner's list.
 	Refuse func(cause admission.Cause, peer string)
 }

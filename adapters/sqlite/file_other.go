@@ -7,5 +7,5 @@ import "io/fs"
 // ownedBy: without Unix owners the rights of the data directory decide.
 func ownedBy(fs.FileInfo, int) bool { return true }
 
-// syncDir: a directory cannot be flushed here; the file system sees to it.
+// syncDir does nothing: a directory cannot be flushed here.
 func syncDir(string) error { return nil }

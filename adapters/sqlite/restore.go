@@ -48,7 +48,7 @@ func Backup(ctx context.Context, from, to string) (err error) {
 type RestoreOptions struct {
 	Master  pairing.TokenHash   // of this host's master token
 	Revoked []pairing.TokenHash // tokens that must stay out
-	Readmit []pairing.DeviceID  // devices that come back all the same
+	Readmit []pairing.DeviceID  // devices that come back nevertheless
 	Now     func() time.Time
 }
 

@@ -6,8 +6,8 @@ import "sync"
 // must not stay in memory for ever.
 const maxPooled = 64 << 10
 
-// Buffer is a pooled byte slice with one owner at a time. Whoever holds it puts
-// it back exactly once, on every path.
+// Buffer is a pooled byte slice with one owner at a time. The owner puts it back
+// exactly once, on every path.
 type Buffer struct{ B []byte }
 
 var buffers = sync.Pool{New: func() any { return &Buffer{B: make([]byte, 0, 512)} }}

@@ -31,7 +31,7 @@ type Socket struct {
 	watchdog *WatchdogConn
 	reader   *bufio.Reader // the library's
 
-	inMessage atomic.Bool // set by whoever reads: the reading goroutine, or Close
+	inMessage atomic.Bool // set by the reader: the reading goroutine, or Close
 
 	// Close reads too, until the peer's close frame: from then on the reading
 	// goroutine may not touch reader and watchdog, and the end of a frame does not

@@ -31,7 +31,7 @@ type Writer struct {
 	keepAlive *KeepAlive
 
 	wake chan struct{} // there may be something to write
-	turn chan struct{} // full while somebody writes
+	turn chan struct{} // full while a write is running
 
 	stopOnce sync.Once
 	stopped  chan struct{}
@@ -99,9 +99,9 @@ func (w *Writer) drain() error {
 	}
 }
 
-// TryLock takes the turn to write, if nobody has it, for a caller who then writes
-// by itself and calls Unlock. That saves two switches of goroutines. Nothing may
-// be queued: taking the turn and looking must be one critical section.
+// TryLock takes the turn to write, if it is free, for a caller that then writes by
+// itself and calls Unlock. That saves two switches of goroutines. Nothing may be
+// queued: taking the turn and looking must be one critical section.
 func (w *Writer) TryLock() bool {
 	select {
 	case w.turn <- struct{}{}:
@@ -114,11 +114,11 @@ func (w *Writer) TryLock() bool {
 // Unlock gives the turn back.
 func (w *Writer) Unlock() { <-w.turn }
 
-// Busy reports whether somebody is writing.
+// Busy reports whether a write is running.
 func (w *Writer) Busy() bool { return len(w.turn) > 0 }
 
 // Stop lets Run write what is queued and return, within limit: then the connection
-// is closed under a peer that takes nothing. It never blocks; the first call counts.
+// is closed even if the peer does not read. It never blocks; the first call counts.
 func (w *Writer) Stop(limit time.Duration) {
 	w.stopOnce.Do(func() {
 		w.limit = time.AfterFunc(limit, w.closeNow)

@@ -6,7 +6,7 @@
 // allocations and 960 ns for the tokens of a NERVE query that is wholly read here
 // with 1 and 500 ns, and for those of a hello 8 and 1,300 ns against 7 and 1,000.
 // It also refuses more than 10,000 levels of nesting, which NERVE V1 allows in
-// members that nobody reads.
+// members that are not read.
 package jsonscan
 
 import (

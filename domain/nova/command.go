@@ -72,7 +72,7 @@ func DecodeCommand(text []byte) (Command, error) {
 // that mean the same give equal controls and equal fingerprints.
 //
 // Every number of the payload must be finite and, if integral, safe, also in
-// members that nobody reads.
+// members that no schema reads.
 func (c Command) Control() (Control, Fingerprint, error) {
 	control, written, err := decodeControl(c.payload.Echo(make([]byte, 0, 512)))
 	if err != nil {

@@ -229,8 +229,8 @@ func (m *Transcription) form(f *jsonform.Form) {
 // recognitionFailed is the one word for every failure of a dictation.
 const recognitionFailed = "recognition_failed"
 
-// formCause is one of the causes this host knows. A client takes any: a cause
-// that it does not know is a failure all the same.
+// formCause is one of the causes this host knows. A client accepts any other cause
+// too, as a failure.
 func formCause[S ~string](f *jsonform.Form, v *S, causes ...S) {
 	if cause, there := f.Peek("error"); there {
 		causes = append(causes, S(cause))

@@ -25,8 +25,8 @@ type Hello struct {
 	Fault    HelloFault // what to refuse it for, once the token has been found good
 }
 
-// HelloFault is why a hello with a good token is refused all the same. Each
-// closes with 4006.
+// HelloFault is why a hello is refused although its token is good. Each closes with
+// 4006.
 type HelloFault uint8
 
 // The faults, in the order in which they are looked for.

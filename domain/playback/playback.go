@@ -58,7 +58,7 @@ type speech struct {
 	Generation
 	frames        uint64 // so far, and so the next sequence
 	finished      bool   // no more frames follow
-	cut           bool   // the model was cancelled; what it had said is played all the same
+	cut           bool   // the model was cancelled; the audio it gave is still played
 	started       bool   // the client has begun to play it
 	clearDeadline time.Time
 }

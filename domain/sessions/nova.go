@@ -183,12 +183,12 @@ type TokenVerdict uint8
 // The verdicts.
 const (
 	TokenKnown     TokenVerdict = iota + 1
-	TokenUnknown                // nobody's: 4003, upon which clients erase their credentials
+	TokenUnknown                // of no device: 4003, upon which clients erase their credentials
 	TokenUnchecked              // it could not be found out: our fault, and never 4003
 )
 
 // TokenChecked answers CheckToken. What else is wrong with the hello counts only
-// now, so that nobody learns of it without a token.
+// now, so that only a client with a good token learns of it.
 func (n *Nova) TokenChecked(verdict TokenVerdict) Effects {
 	if !n.answered(checkingToken) {
 		return Effects{}
@@ -272,7 +272,7 @@ func (n *Nova) command(b []byte, now time.Time) Effects {
 	return n.call(ready, Deliver{control})
 }
 
-// errNotAdmitted refuses a personal.command; nobody sees its words.
+// errNotAdmitted refuses a personal.command; its text is never shown.
 var errNotAdmitted = errors.New("not admitted on this connection")
 
 // Delivered answers Deliver: an error is a refusal and nothing worse.

@@ -23,7 +23,7 @@ const (
 	SlotProbe              // ask whether Holder is alive, then call ProbeDone
 )
 
-// Holder has the slot; 0 is nobody.
+// Holder is the connection that has the slot; 0: it is free.
 func (s *Slot) Holder() ConnID { return s.holder }
 
 // Acquire asks for the slot.

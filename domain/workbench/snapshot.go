@@ -38,8 +38,8 @@ const (
 // ErrSnapshot is a personal.state that lacks what clients insist on.
 var ErrSnapshot = errors.New("malformed snapshot")
 
-// DecodeSnapshot reads a whole personal.state as strictly as official clients
-// do (nova-personal §3.1): a marker to load it again is none. Members that it
+// DecodeSnapshot reads a whole personal.state as strictly as official clients do
+// (nova-personal §3.1): a marker to load it again is no snapshot. Members that it
 // does not know are ignored. Errors wrap ErrSnapshot and hold nothing of the frame.
 func DecodeSnapshot(frame []byte) (MobileSnapshot, error) {
 	var members map[string]json.RawMessage

@@ -95,8 +95,8 @@ func (i *Issuer) issue(text secret.Text) (Token, issued) {
 	return Token{Secret: text, Expires: kept.expires, Used: kept.used}, kept
 }
 
-// RedeemLink uses the link up whose secret this is; false: there is none, or it
-// has expired.
+// RedeemLink uses up the link with this secret; false: no link has it, or it has
+// expired.
 func (i *Issuer) RedeemLink(text secret.Text) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -109,7 +109,7 @@ func (i *Issuer) RedeemLink(text secret.Text) bool {
 	return false
 }
 
-// RedeemCode uses the live code up if this is it. Letter case, hyphens and blanks
+// RedeemCode uses up the live code if this is it. Letter case, hyphens and blanks
 // do not count; 0, 1 and 8, which no code has, stand for O, I and B.
 func (i *Issuer) RedeemCode(typed string) bool {
 	i.mu.Lock()
@@ -129,7 +129,7 @@ func (i *Issuer) RedeemCode(typed string) bool {
 	return false
 }
 
-// redeem reports whether t is still good, and tells whoever waits for its use.
+// redeem reports whether t is still good, and closes its channel Used.
 func (i *Issuer) redeem(t issued) bool {
 	if !i.now().Before(t.expires) {
 		return false

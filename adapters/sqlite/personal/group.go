@@ -13,8 +13,8 @@ import (
 // the last.
 const maxGroup = 64
 
-// group is a transaction that several changes share. Whoever has the turn runs
-// its change, each in a savepoint of its own, and hands the group to the next who
+// group is a transaction that several changes share. The caller that has the turn
+// runs its change in a savepoint and passes the group to the next caller that
 // waits; the last one commits for all.
 type group struct {
 	conn    *sql.Conn
@@ -26,8 +26,8 @@ type group struct {
 	err     error         // of the commit; set before done is closed
 }
 
-// waiter waits for the turn. It gets the group that it joins, or nil when it has
-// to begin one; turn has room for that, so nobody waits for the waiter.
+// waiter waits for the turn. It gets the group that it joins, or nil when it has to
+// begin one; turn is buffered, so sending the group never blocks.
 type waiter struct{ turn chan *group }
 
 // Update implements ports.PersonalStore. Callers that wait at the same moment
@@ -92,8 +92,7 @@ func (s *Store) begin(ctx context.Context) (*group, error) {
 	return &group{conn: conn, session: session{ctx: ctx, tx: tx, pool: s.writes}, done: make(chan struct{})}, nil
 }
 
-// queue takes the turn if nobody has it, and gives nil; else it joins those who
-// wait.
+// queue takes the turn if it is free, and gives nil; else it adds a waiter.
 func (s *Store) queue() *waiter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +118,7 @@ func (s *Store) leave(w *waiter) bool {
 }
 
 // passTurn hands the turn to who has waited longest, with the group g to join or
-// nil to begin one. False: nobody waits; with a group the turn is then kept, for
+// nil to begin one. False: no caller waits; with a group the turn is then kept, for
 // its commit.
 func (s *Store) passTurn(g *group) bool {
 	s.mu.Lock()

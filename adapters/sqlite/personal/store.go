@@ -24,10 +24,10 @@ import (
 type Store struct {
 	writer, reader *sql.DB
 	writes, reads  *statements
-	committed      func(changes int) // after each commit; nil: nobody asks
+	committed      func(changes int) // called after each commit; may be nil
 
 	mu      sync.Mutex
-	busy    bool      // somebody has the turn
+	busy    bool      // the turn is taken
 	waiting []*waiter // for the turn, in order of arrival
 }
 

@@ -96,7 +96,7 @@ func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {
 		Desktop: desktop.New(desktop.Config{Host: p.personal, Log: p.log}),
 	}
 	if runtime.GOOS == "linux" {
-		cfg.PeerIsOurs = hostfiles.TCPPeerIsOursOrRoot // elsewhere nobody can tell
+		cfg.PeerIsOurs = hostfiles.TCPPeerIsOursOrRoot // other systems do not tell whose a connection is
 	}
 	return cfg, nil
 }

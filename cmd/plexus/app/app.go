@@ -76,9 +76,9 @@ func Run(ctx context.Context, env cli.Env, opts Options) error {
 	return p.run(ctx)
 }
 
-// run starts everything, waits for the end of ctx or the first server that
-// fails, and stops everything. The lock comes first: whoever does not have it
-// touches neither the database nor a socket.
+// run starts everything, waits for the end of ctx or the first server that fails,
+// and stops everything. The lock comes first: without it neither the database nor a
+// socket is touched.
 func (p *process) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, p.done.close()) }()
 	servers, err := p.start(ctx)

@@ -88,7 +88,7 @@ func (c *healthCache) checkPhonePath() adminweb.PhonePath {
 		path.Command = "tailscale " + strings.Join(tailscale.ServeArgs(443, client), " ")
 	}
 	if public, _, ok := c.Devices.PublicURL(); ok {
-		private := []string{c.Admin.String(), c.Nerve.String()} // that nobody but this machine may reach
+		private := []string{c.Admin.String(), c.Nerve.String()} // that only this machine may reach
 		for _, f := range doctor.Tailnet(forwards, name, public, client, private) {
 			if f.Level == doctor.Fault || f.Level == doctor.Warning {
 				path.Warning = f.Detail + " " + f.Advice

@@ -17,7 +17,7 @@ func (p *process) nerveServers() []server {
 	cfg, l := p.opts.Config.Limits, p.listeners
 	ws := nervews.Config{MaxConnections: cfg.Connections, MaxHandshakes: cfg.Handshakes, Log: p.log}
 	if runtime.GOOS == "linux" {
-		ws.PeerIsOurs = hostfiles.TCPPeerIsOurs // elsewhere nobody can tell
+		ws.PeerIsOurs = hostfiles.TCPPeerIsOurs // other systems do not tell whose a connection is
 	}
 	web := nervews.New(p.questions, p.browsers, ws)
 	servers := []server{{"NERVE WebSocket", l.nerve, web.Serve, web.Shutdown}}

@@ -99,8 +99,8 @@ func (p *session) message(m nova.Message) {
 	}
 	conn, err := p.client.Conn()
 	p.view.input(takes, err == nil && conn.ShowsText())
-	// A text whose outcome is missing went to a host that is gone: nobody can say any
-	// more whether it was taken.
+	// A text whose outcome is missing went to a host that is gone, so whether it
+	// was taken cannot be found out any more.
 	p.mu.Lock()
 	last, gone := p.last, p.lost && p.last.InputInstanceID != takes.InputInstanceID
 	p.lost = p.lost && !gone

@@ -71,7 +71,7 @@ func (m *LocalModel) Available() bool {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), probePatience)
 	defer stop()
-	_ = m.Probe(ctx) // without a look in time there is none
+	_ = m.Probe(ctx) // without a look in time no model is known
 	return slices.ContainsFunc(m.Found(), func(f localmodel.Found) bool { return f.Ours })
 }
 

@@ -40,8 +40,7 @@ type Form struct {
 }
 
 // Read starts to read text, one JSON object of less than 2 GiB. Strings that are
-// read are parts of one copy of text: whoever keeps a short one for long clones
-// it.
+// read are parts of one copy of text: clone a short one that is kept for long.
 func Read(text []byte) *Form {
 	var root struct {
 		Form
@@ -123,8 +122,8 @@ func (f *Form) Done() ([]byte, error) {
 	return append(f.out, '}'), nil
 }
 
-// find gives the last member of a name in the object that is read, -1 if there
-// is none. With ask, Strict takes the name for known.
+// find gives the last member of a name in the object that is read, -1 if there is
+// none. With ask, the name counts as known for Strict.
 func (f *Form) find(name string, ask bool) int32 {
 	found := int32(-1)
 	if !f.Reading() {
@@ -311,7 +310,7 @@ func (f *Form) Token(name string) (token string, ok bool) {
 // Integer reads a token that is written as an integer from 0 to MaxSafe and in
 // no other way: not 1.0, 1e0 or -0.
 func Integer(token string) (uint64, bool) {
-	n, err := strconv.ParseUint(token, 10, 64) // which takes nothing but digits
+	n, err := strconv.ParseUint(token, 10, 64) // which accepts only digits
 	return n, err == nil && n <= MaxSafe && (len(token) == 1 || token[0] != '0')
 }
 

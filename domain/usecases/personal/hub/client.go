@@ -98,8 +98,9 @@ func (c *Client) Leave() {
 	}
 }
 
-// Deliver implements Endpoint. A control that no area handles is passed over:
-// speech and playback of which there is none, clock and diagnostics.
+// Deliver implements Endpoint. A control that no area handles is accepted and
+// ignored: this host has no playback, and clock and diagnostics are counted by the
+// connection.
 func (c *Client) Deliver(ctx context.Context, m nova.Control) error {
 	if command, ok := m.(nova.PersonalCommand); ok {
 		return c.command(ctx, command)

@@ -192,7 +192,7 @@ func (h *Hub) NewID(prefix string) string {
 var ErrUnchanged = errors.New("nothing to store")
 
 // Update makes a change, durably, and tells everybody. A change that gives
-// ErrUnchanged is none, and no error.
+// ErrUnchanged stores nothing and is no error.
 func (h *Hub) Update(ctx context.Context, change func(tx ports.PersonalTx) error) error {
 	var revision uint64
 	var selected string

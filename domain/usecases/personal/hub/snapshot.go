@@ -65,7 +65,7 @@ type Truncation struct {
 // Shortened is a list that was shortened to fit.
 type Shortened struct {
 	Member  string
-	Missing int // 0 where nobody counts
+	Missing int // 0 where List.Counted is not set
 }
 
 // Frame composes personal.state as one JSON text. For the owner's page it is cut to

@@ -93,9 +93,9 @@ func (q *Queue) close() {
 	q.closed = true
 }
 
-// add queues a text for admission. begin: nobody admits in its conversation yet, the
-// caller has to. The refusals are workbench.RuntimeClosed and, when too much waits,
-// workbench.ConversationBusy.
+// add queues a text for admission. begin: no goroutine admits texts of its
+// conversation yet, the caller has to start one. The refusals are
+// workbench.RuntimeClosed and, when too much waits, workbench.ConversationBusy.
 func (q *Queue) add(a admission) (begin bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -135,8 +135,8 @@ func (q *Queue) nextAdmission(id string) (a admission, ok bool) {
 	return a, true
 }
 
-// addTurn queues a turn. begin: nobody answers in its conversation yet, the caller
-// has to.
+// addTurn queues a turn. begin: no goroutine answers turns of its conversation yet,
+// the caller has to start one.
 func (q *Queue) addTurn(t *Turn) (begin bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

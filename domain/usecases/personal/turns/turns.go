@@ -139,7 +139,7 @@ func (t *Turns) take(ctx context.Context, c *hub.Client, m nova.InputText) error
 }
 
 // submitCorrelated admits a text beside the connection, which may be gone when the
-// result is there: whoever is connected then gets it.
+// result is there: the clients that are connected then get it.
 func (t *Turns) submitCorrelated(c *hub.Client, s Text) {
 	desktop := c.Terms.Desktop
 	settle := func(err error) {

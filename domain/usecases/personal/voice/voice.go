@@ -26,7 +26,7 @@ type Voice struct {
 	state state
 }
 
-// state is the zero value where nobody speaks.
+// state is zero while voice is off.
 type state struct {
 	owner    string // conversation
 	from     *hub.Client
@@ -67,7 +67,7 @@ func (v *Voice) IsOn(conversationID string) bool {
 	return v.state.owner == conversationID || v.state.changing == conversationID
 }
 
-// Idle reports whether nobody speaks, or is about to.
+// Idle reports whether voice is off and not being started.
 func (v *Voice) Idle() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
