@@ -1419,7 +1419,7 @@ func EditPage(l Layout, v Edit) templ.Component {
 	})
 }
 
-// AboutPage is what the owner tells of themselves.
+// AboutPage is the form for what the owner writes about themselves.
 func AboutPage(l Layout, v About) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -199,7 +199,7 @@ type Edit struct {
 // Goal is one that an entry may belong to.
 type Goal struct{ ID, Title string }
 
-// About is what the owner tells of themselves.
+// About is what the owner writes about themselves.
 type About struct {
 	Text    string
 	Version uint64

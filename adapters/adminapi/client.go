@@ -74,7 +74,7 @@ func httpClient(dial func(ctx context.Context) (net.Conn, error)) *http.Client {
 	}
 }
 
-// Status asks for the status of the host, whose shape is not this package's business.
+// Status asks for the status of the host; package status defines its shape.
 func Status[Report any](c *Client, ctx context.Context) (Report, error) {
 	return call[Report](ctx, c, http.MethodGet, "/v1/status")
 }
@@ -134,7 +134,7 @@ func (c *Client) CancelInvitation(ctx context.Context, id string) (bool, error) 
 	return done.Canceled, err
 }
 
-// RotateToken makes a new host token; it lies in the token file.
+// RotateToken makes a new host token, which is written to the token file.
 func (c *Client) RotateToken(ctx context.Context) (Rotated, error) {
 	return call[Rotated](ctx, c, http.MethodPost, "/v1/token/rotate")
 }

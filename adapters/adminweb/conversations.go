@@ -303,9 +303,9 @@ func formText(r *http.Request, field string) string {
 // excerptRunes is how much of a message is shown on each side of what was found.
 const excerptRunes = 90
 
-// excerpt cuts a message to what stands around the first word of asked that it
-// holds, in one line each. Where none is found as it was typed, match is "" and
-// after is how the message begins.
+// excerpt cuts a message to the text around the first word of asked that it holds,
+// each part on one line. Where none is found as it was typed, match is "" and after
+// is how the message begins.
 func excerpt(message, asked string) (before, match, after string) {
 	at, end := 0, 0
 	for word := range strings.FieldsFuncSeq(asked, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {

@@ -49,7 +49,7 @@ func listOf(r *http.Request) (web.List, workbench.ItemKind, error) {
 	return list, kind, nil
 }
 
-// listPages are the owner's lists and what the owner tells of themselves.
+// listPages are the owner's lists and the owner's profile.
 type listPages struct{ lists Lists }
 
 func (p listPages) view(r *http.Request, l web.Layout) (response, error) {

@@ -15,13 +15,13 @@ type StatusSource interface {
 	// Overview fills everything but the waiting extensions, the refusals, the
 	// address, the phone, the pause and the steps, which the page adds.
 	Overview(ctx context.Context) (web.Overview, error)
-	// PhonePath says what is known about the way of phones to this host.
+	// PhonePath says what is known about how phones reach this host.
 	PhonePath(ctx context.Context) PhonePath
 	// UseModel takes one of Overview's found models, durably.
 	UseModel(ctx context.Context, name, baseURL string) error
 }
 
-// PhonePath is the way of phones to this host.
+// PhonePath is how phones reach this host.
 type PhonePath struct {
 	Offered string // address of this machine in its tailnet, "wss://box.tailnet.ts.net"; "" when none is known
 	Command string // what makes the client listener reachable there; "" for nothing to do

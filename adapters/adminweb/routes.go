@@ -28,7 +28,7 @@ func (s *Server) routes(defenses ...func(http.Handler) http.Handler) (http.Handl
 	extensions := extensionPages{s.Extensions}
 
 	r := chi.NewRouter()
-	r.Use(s.limitRequests) // no defense against pages, so it stands before them all
+	r.Use(s.limitRequests) // not a defense against pages, so it comes first
 	r.Use(defenses...)
 	r.Use(func(next http.Handler) http.Handler { return http.MaxBytesHandler(next, MaxFormBytes) })
 	r.Use(s.cleanPath, routeByPath)

@@ -157,7 +157,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 func (s *Server) halt() { s.stopped.Do(func() { close(s.stop) }) }
 
 // watch passes the changes of one source on. It takes the next channel before it
-// tells anybody, so that what changes meanwhile is told too.
+// notifies, so that no change in between is missed.
 func (s *Server) watch(source func() <-chan struct{}) {
 	for next := source(); ; {
 		select {

@@ -74,8 +74,8 @@ func (p Paths) inHome(parts ...string) (string, error) {
 	return p.under(name, parts...)
 }
 
-// under joins parts to a directory of the environment. A relative one is
-// ignored, as the XDG rules say: it would depend on where the shell stands.
+// under joins parts to a directory of the environment. A relative one is ignored,
+// as the XDG rules say: it would depend on the shell's working directory.
 func (p Paths) under(variable string, parts ...string) (string, error) {
 	base := p.Getenv(variable)
 	if base == "" || !filepath.IsAbs(base) {

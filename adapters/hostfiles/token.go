@@ -36,7 +36,7 @@ type LoadResult struct {
 // LoadToken reads the token file, or makes one. A symlink, another owner or
 // anything but a regular file is a *RefusedError and is left alone. A mode that
 // lets others read is repaired; content that is not 64 lower-case hex digits is
-// replaced by a new token. Warnings tell of both.
+// replaced by a new token. Both give a warning.
 func LoadToken(path string) (LoadResult, error) {
 	warnings, err := PrivateDir(filepath.Dir(path))
 	if err != nil {
@@ -63,7 +63,7 @@ func LoadToken(path string) (LoadResult, error) {
 	return l, nil
 }
 
-// Path is where the file lies.
+// Path is the path of the file.
 func (f *TokenFile) Path() string { return f.path }
 
 // Secret is the token that is valid now.

@@ -21,7 +21,7 @@ const (
 	healthyAfter = 30 * time.Second
 )
 
-// Phase is where a client stands.
+// Phase is the state of a client's connection.
 type Phase uint8
 
 // The phases.
@@ -32,7 +32,7 @@ const (
 	Over             // Status.End is set; there will be no other connection
 )
 
-// Status tells how a client's connection is.
+// Status describes a client's connection.
 type Status struct {
 	Phase Phase
 	Ready nova.Ready

@@ -149,7 +149,7 @@ func (c *Conn) cause() *End {
 	return c.end
 }
 
-// Close ends the connection; ending a call is no more than this. It must not be
+// Close ends the connection, which is also how a call is ended. It must not be
 // called from Events.
 func (c *Conn) Close() {
 	c.uplink.fail(ErrClosed)

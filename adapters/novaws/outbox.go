@@ -170,11 +170,11 @@ func (o *outbox) replay(list []frame) pushResult {
 	return queued
 }
 
-// taskEnded forgets what was last told of a task.
+// taskEnded drops the last detail of a task.
 func (o *outbox) taskEnded(work string) { o.details.forget(work) }
 
-// next hands out the frame to write now. ok is false when none waits, and while
-// one is being written: the writer tells by written.
+// next hands out the frame to write now. ok is false when none waits, and while one
+// is being written, which ends with a call of written.
 func (o *outbox) next() (f frame, ok bool) {
 	for o.writing == 0 {
 		l := slices.IndexFunc(o.waiting[:], func(w []frame) bool { return len(w) > 0 })
@@ -327,8 +327,8 @@ func (o *outbox) count(f frame, n int) {
 // maxDetails is for how many tasks the last detail is remembered.
 const maxDetails = 64
 
-// details remembers what was last told of each task, so that the same is not
-// told again. The least recently told task is forgotten first.
+// details remembers the last detail that was sent of each task, so that the same is
+// not sent again. The task whose detail was sent longest ago is dropped first.
 type details []detail
 
 type detail struct{ work, summary string }

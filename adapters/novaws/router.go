@@ -72,8 +72,8 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	target, peer := r.RequestURI, httpguard.ProxyPeer(r.Header)
-	// A goroutine of its own lets net/http's grown stack go; the tracker, which
-	// Shutdown waits for, has its slot already.
+	// It runs in a goroutine of its own, so that net/http's grown stack is freed;
+	// the tracker, which Shutdown waits for, has its slot already.
 	go s.run(socket, target, peer)
 }
 

@@ -56,7 +56,7 @@ func Find(environ []string) (*Tool, error) {
 		name += ".exe"
 	}
 	for _, dir := range dirs {
-		// A relative folder would be where the shell happens to stand.
+		// A relative folder would depend on the shell's working directory.
 		for _, file := range []string{name, "Tailscale"} {
 			path := filepath.Join(dir, file)
 			info, err := os.Stat(path)
@@ -93,7 +93,7 @@ func FindConnected(ctx context.Context, environ []string) (tool *Tool, name stri
 	return tool, name, err
 }
 
-// Forward is one thing that Tailscale hands on to this machine.
+// Forward is one thing that Tailscale forwards to this machine.
 type Forward struct {
 	Host   string // name of the machine, "" for every one
 	Port   uint16
@@ -114,7 +114,7 @@ type serveConfig struct {
 	Foreground  map[string]serveConfig // of commands that are still running
 }
 
-// Forwards lists what Tailscale hands on, in no order that matters.
+// Forwards lists what Tailscale forwards, in no particular order.
 func (t *Tool) Forwards(ctx context.Context) ([]Forward, error) {
 	var config serveConfig
 	if err := t.ask(ctx, &config, "serve", "status", "--json"); err != nil {
@@ -160,8 +160,8 @@ func splitPort(at string) (host string, port uint16) {
 	return strings.ToLower(at[:i]), uint16(n)
 }
 
-// targetOf gives host:port of http://127.0.0.1:18787/path and of what is spelt
-// shorter; localhost counts as 127.0.0.1.
+// targetOf gives host:port of http://127.0.0.1:18787/path and of its shorter forms;
+// localhost counts as 127.0.0.1.
 func targetOf(proxy string) string {
 	if _, rest, ok := strings.Cut(proxy, "://"); ok {
 		proxy = rest
@@ -177,8 +177,8 @@ func targetOf(proxy string) string {
 	return addr.String()
 }
 
-// ServeArgs are the words after tailscale that make it hand HTTPS at port on to
-// an address of this machine, now and after every start.
+// ServeArgs are the words after tailscale that make it forward HTTPS at port to an
+// address of this machine, now and after every start.
 func ServeArgs(port uint16, to netip.AddrPort) []string {
 	return []string{"serve", "--bg", "--https=" + strconv.Itoa(int(port)), "http://" + to.String()}
 }

@@ -14,7 +14,8 @@ type CloseCode struct {
 	Reason string // fixed words of at most 123 bytes
 }
 
-// ReadFailed is why a connection ends whose read has failed with err.
+// ReadFailed gives the reason with which a connection ends after a read failed with
+// err.
 func ReadFailed(err error) sessions.CloseReason {
 	switch FaultOf(err) {
 	case TooBig:
@@ -29,7 +30,8 @@ func ReadFailed(err error) sessions.CloseReason {
 	return sessions.ClientGone
 }
 
-// WriteFailed is why a connection ends whose Writer has failed with err.
+// WriteFailed gives the reason with which a connection ends after its Writer failed
+// with err.
 func WriteFailed(err error) sessions.CloseReason {
 	switch {
 	case errors.Is(err, ErrPeerTimeout):

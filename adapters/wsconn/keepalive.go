@@ -71,7 +71,7 @@ func (k *KeepAlive) Ping(limit time.Duration, done func()) {
 	})
 }
 
-// start begins the first interval and gives the channel that tells the end of
+// start begins the first interval and gives the channel that signals the end of
 // each.
 func (k *KeepAlive) start() <-chan time.Time {
 	if k == nil {

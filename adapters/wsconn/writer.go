@@ -59,8 +59,8 @@ func Signal(wake chan<- struct{}) {
 	}
 }
 
-// Run writes until Stop, and then what the queue still gives. failed is told why
-// the connection has to end: the error of a write, or ErrPeerTimeout.
+// Run writes until Stop, and then what the queue still gives. failed is called with
+// the error that ends the connection: the error of a write, or ErrPeerTimeout.
 func (w *Writer) Run(failed func(error)) {
 	intervals := w.keepAlive.start()
 	defer w.keepAlive.stop()

@@ -40,9 +40,9 @@ const (
 // RelayTransport is the one media transport of this host.
 const RelayTransport = "host_pcm_v1"
 
-// DecodeHello reads a client's first message. An error means that it is no
-// hello with a well-formed token: close 4003. What else is wrong with it stands
-// in Hello.Fault and counts only after the token has been found good.
+// DecodeHello reads a client's first message. An error means that it is no hello
+// with a well-formed token: close 4003. Any other fault is in Hello.Fault and
+// counts only after the token has been found good.
 func DecodeHello(text []byte) (Hello, error) {
 	var h Hello
 	if len(text) > MaxText {
@@ -54,7 +54,7 @@ func DecodeHello(text []byte) (Hello, error) {
 	if err := f.Err(); err != nil {
 		return Hello{}, fmt.Errorf("nova: read hello: %w", err)
 	}
-	// What else stands in the capabilities, or in their place, is no fault.
+	// Other values in the capabilities, or in place of the list, are no fault.
 	h.Personal = slices.Contains(jsonform.Strings(f, "capabilities"), "personal")
 	h.Fault = h.readTerms(f)
 	return h, nil

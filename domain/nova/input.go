@@ -81,8 +81,7 @@ func (c *InputText) form(f *jsonform.Form) {
 	})
 }
 
-// userText is the rule of a person's words: something is left when they are
-// trimmed, and they are not too long.
+// userText is the rule of a person's text: not blank, and not too long.
 func userText(s string) bool {
 	return strings.TrimFunc(s, jsonform.IsTrimmed) != "" && jsonform.UnitCount(s) <= MaxInputUnits
 }

@@ -30,7 +30,7 @@ type PersonalResult struct {
 	Revision uint64
 }
 
-// PersonalError is personal.error, which stands on the owner's page for a state
+// PersonalError is personal.error, which the owner's page gets in place of a state
 // that is too large.
 type PersonalError struct{ Error string }
 

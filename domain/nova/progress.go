@@ -2,10 +2,10 @@ package nova
 
 import "plexus/domain/nova/jsonform"
 
-// Phase is where a task stands.
+// Phase is the state of a task.
 type Phase string
 
-// The phases. An alert never stands in executor.tasks.
+// The phases. An alert is never in executor.tasks.
 const (
 	PhaseStarted   Phase = "started"
 	PhaseWorking   Phase = "working"

@@ -58,8 +58,8 @@ func (c *clock) pong(id string, now time.Time) (trip time.Duration, ok bool) {
 	return max(0, now.Sub(at)), ok
 }
 
-// observe records a control that only tells something; false for one that the
-// host has to act upon.
+// observe records a control that is only a measurement; false for one that the host
+// has to act upon.
 func (n *Nova) observe(c nova.Control, now time.Time) bool {
 	switch c := c.(type) {
 	case nova.ClockPong:

@@ -6,11 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Snippet gives about length characters of text, on one line, from the place
-// where most different words of the question stand together, or from the
-// beginning if none does. It is cut at word borders and marked with … where
-// something was left out. words are what Words gave for the question; endings
-// are folded as by Stem.
+// Snippet gives about length characters of text, on one line, from the place where
+// most different words of the question occur together, or from the beginning if
+// none does. It is cut at word borders and marked with … where something was left
+// out. words are what Words gave for the question; endings are folded as by Stem.
 func Snippet(text string, words []string, length int) string {
 	start := bestPlace(text, words, length)
 	start = lineStart(text, start, length/4)
@@ -29,7 +28,7 @@ func Snippet(text string, words []string, length int) string {
 	return line
 }
 
-// hit is one place where a word of the question stands.
+// hit is one occurrence of a word of the question.
 type hit struct {
 	stem       string
 	start, pos int // bytes; characters

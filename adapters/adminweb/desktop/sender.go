@@ -84,7 +84,7 @@ func (s *sender) take(i int) *wsconn.Buffer {
 }
 
 // keyOf gives the key of messages of which only the newest matters; "" for all
-// others. A caption holds the whole of what it stands for, as far as it goes.
+// others. A caption holds the whole text so far.
 func keyOf(m nova.Message) string {
 	switch m := m.(type) {
 	case nova.PersonalState:

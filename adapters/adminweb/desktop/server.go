@@ -91,8 +91,8 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, signedOut func(ct
 		s.config.Log.Debug("an upgrade failed", "error", err)
 		return
 	}
-	// A goroutine of its own lets net/http's request go; the tracker, which Shutdown
-	// waits for, has its slot already.
+	// It runs in a goroutine of its own, so that net/http can free the request; the
+	// tracker, which Shutdown waits for, has its slot already.
 	go s.run(socket, signedOut)
 }
 

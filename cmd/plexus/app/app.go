@@ -194,8 +194,8 @@ func (p *process) build(ctx context.Context) (err error) {
 	return err
 }
 
-// warm opens connections ahead of the first question and looks for a model on
-// this machine. What fails here fails again, and is told, when it is used.
+// warm opens connections ahead of the first question and looks for a model on this
+// machine. A failure is not reported here: it shows when the service is used.
 func (p *process) warm(ctx context.Context) {
 	if p.services.WarmSearch != nil {
 		if err := p.services.WarmSearch(ctx); err != nil && ctx.Err() == nil {

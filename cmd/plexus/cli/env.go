@@ -37,7 +37,7 @@ func (e Env) Getenv(name string) string {
 	return ""
 }
 
-// Paths gives where the files of this account lie.
+// Paths gives the default paths of this account's files.
 func (e Env) Paths() hostfiles.Paths {
 	return hostfiles.Paths{OS: runtime.GOOS, Getenv: e.Getenv}
 }

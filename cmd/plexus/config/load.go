@@ -45,7 +45,7 @@ func Find(env cli.Env, dataDir, file string, flags map[string][]string) (Sources
 // Settings that are not only set.
 const (
 	keyPublicURL = "public_url"                   // the page says where it comes from
-	keyRecord    = "conversations.record_browser" // the page may change it unless it stands elsewhere
+	keyRecord    = "conversations.record_browser" // the page may change it unless a flag, the environment or the file sets it
 	keyOrigins   = "nerve.allowed_origins"        // a list
 	keyCommand   = "recognizer.command"           // a list
 )

@@ -12,9 +12,9 @@ import (
 
 const tailnetCheck = "tailscale"
 
-// Tailnet judges what Tailscale hands on to this machine, whose name in the
-// tailnet is name. server is the public URL, client the client listener, private
-// the addresses of listeners that only this machine may reach.
+// Tailnet judges what Tailscale forwards to this machine; name is its name in the
+// tailnet. server is the public URL, client the client listener, private the
+// addresses of listeners that only this machine may reach.
 func Tailnet(forwards []tailscale.Forward, name string, server pairing.Server, client netip.AddrPort, private []string) []Finding {
 	var found []Finding
 	for _, f := range forwards {

@@ -46,7 +46,7 @@ func Extensions(ctx context.Context, env cli.Env, args []string) error {
 	return cli.Usagef("usage: plexus %s", extensionsUsage)
 }
 
-// change is what is done to an extension: the sentence that tells of it, where %s is
+// change is what is done to an extension, as the sentence that is printed; %s is
 // the extension.
 type change string
 

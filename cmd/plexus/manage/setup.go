@@ -93,7 +93,7 @@ func setupTailscale(ctx context.Context, env cli.Env, port uint16, client netip.
 	return nil
 }
 
-// checkForward looks whether Tailscale does what it was told.
+// checkForward checks that Tailscale forwards as it was asked to.
 func checkForward(ctx context.Context, tool *tailscale.Tool, port uint16, client netip.AddrPort) error {
 	forwards, err := tool.Forwards(ctx)
 	if err != nil {

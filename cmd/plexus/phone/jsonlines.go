@@ -11,7 +11,7 @@ import (
 	"plexus/domain/workbench"
 )
 
-// jsonLines tells what a phone shows to a program: one JSON object a line. What
+// jsonLines prints what a phone shows for programs: one JSON object a line. What
 // they look like is in docs/phone.md.
 type jsonLines struct {
 	mu    sync.Mutex

@@ -13,8 +13,8 @@ import (
 // shownMessages is how many messages /open shows.
 const shownMessages = 10
 
-// snapshot tells in a line each what is new for the person: where they are, new
-// conversations, unread messages.
+// snapshot prints a line for each thing that is new for the person: where they are,
+// new conversations, unread messages.
 func (s *screen) snapshot(now, before workbench.MobileSnapshot) {
 	here, _ := findConversation(now, now.Conversations.SelectedID)
 	if !isSnapshot(before) {

@@ -21,8 +21,8 @@ const keyModel = "model"
 // machine. A look takes a second at most, and there is one a minute at most.
 const probePatience = 2 * time.Second
 
-// LocalModel is the model of this machine: the one that the owner took on the
-// page, else the one that is found and ours.
+// LocalModel is the model of this machine: the one that the owner chose on the
+// page, else the first found one whose server belongs to this account.
 type LocalModel struct {
 	*localmodel.Auto
 	limits localmodel.Limits

@@ -147,7 +147,7 @@ func (b *textWriter) latency(what string, l Latency) {
 	}
 }
 
-// TextNeedsDictation is what an owner has to know whose host takes text alone.
+// TextNeedsDictation is the hint for the owner of a host that takes text alone.
 const TextNeedsDictation = "Phone apps show their text box only when dictation works"
 
 // speech says what turns speech into text, what phones get, and how they get the rest.

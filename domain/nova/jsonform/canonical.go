@@ -31,7 +31,7 @@ func CheckNumbers(f *Form) error {
 	return f.err
 }
 
-// safe reports whether the numbers at i and below may stand on the wire.
+// safe reports whether the numbers at i and below are allowed on the wire.
 func (d *document) safe(i int32) bool {
 	return !slices.ContainsFunc(d.nodes[i:d.nodes[i].next], func(n node) bool { return math.IsNaN(n.number) }) || d.overrides(i)
 }

@@ -26,9 +26,9 @@ const (
 	Null          // the member is null; it may not be left out
 )
 
-// Form is one object that is being read or written. The first problem sticks,
-// and later calls do nothing. A method that reads sets what its pointer points
-// to; one that writes only looks at it.
+// Form is one object that is being read or written. The first problem sticks, and
+// later calls do nothing. A method that reads sets what its pointer points to; one
+// that writes only reads it.
 type Form struct {
 	in     *document // nil when writing
 	at     int32     // the object that is read

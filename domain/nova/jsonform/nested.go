@@ -115,7 +115,8 @@ func (f *Form) Raw(name string, v *json.RawMessage) {
 }
 
 // Strings gives the strings of the array under name in the object that is read,
-// without taking it. Whatever else stands in it or in its place is passed over.
+// without taking it. Other items of the array, and any other value in its place,
+// are ignored.
 func Strings(f *Form, name string) (found []string) {
 	at := f.find(name, false)
 	if at < 0 || f.in.nodes[at].kind != '[' {

@@ -43,11 +43,11 @@ const (
 // onto it.
 const MaxSafe = 1<<53 - 1
 
-// isNumber reports whether f may stand on the wire. From 2^53 up every double
-// is integral.
+// isNumber reports whether f is allowed on the wire. From 2^53 up every double is
+// integral.
 func isNumber(f float64) bool { return math.Abs(f) <= MaxSafe && !math.IsNaN(f) }
 
-// document is a text and where its values stand in it. nodes[0] is the whole.
+// document is a text and the positions of its values. nodes[0] is the whole.
 type document struct {
 	text  string
 	nodes []node
@@ -60,7 +60,7 @@ type node struct {
 	name, colon int32   // of a member: its name, without quotes, is text[name:colon]
 	start, end  int32   // of the value in the text, of a string without its quotes
 	next        int32   // the first node that is not part of this one
-	number      float64 // of a number, never -0; NaN if it may not stand on the wire
+	number      float64 // of a number, never -0; NaN if it is not allowed on the wire
 }
 
 // parse reads text, one JSON value.
@@ -153,7 +153,7 @@ func (d *document) nameOf(i int32) string {
 	return jsonscan.Unescape(d.text[d.nodes[i].name:d.nodes[i].colon])
 }
 
-// children yields what stands in the object or array at i.
+// children yields the values in the object or array at i.
 func (d *document) children(i int32) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for at := i + 1; i >= 0 && at < d.nodes[i].next; at = d.nodes[at].next {

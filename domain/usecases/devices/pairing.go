@@ -221,8 +221,8 @@ func (p *Pairing) ActiveCode(code secret.Text) bool {
 	return p.invitations.Matches(pairing.Code{Text: code})
 }
 
-// warnOfMixedUpSecret tells the log which of our secrets was used in the place of
-// another (the two look alike).
+// warnOfMixedUpSecret logs which of our secrets was used in place of another (they
+// look alike).
 func (p *Pairing) warnOfMixedUpSecret(ctx context.Context, presented secret.Text, place string) {
 	if p.ActiveCode(presented) {
 		p.warnLimited("an invitation code was presented in the place of another secret", "expected", place)

@@ -34,7 +34,7 @@ func everywhere(name, text string) hub.Member {
 	return hub.Member{Name: name, Desktop: hub.Constant(text), Phone: hub.Constant(text)}
 }
 
-// Sources is where the host would learn from.
+// Sources is the area of the sources that the host would learn from.
 func Sources() hub.Area {
 	return hub.Area{
 		Commands: unsupported("sources", "add pause resume disconnect delete sync consent authorize_computer"),
@@ -42,7 +42,7 @@ func Sources() hub.Area {
 	}
 }
 
-// News is what would be read for the owner.
+// News is the area of the articles that would be read for the owner.
 func News() hub.Area {
 	return hub.Area{
 		Commands: unsupported("news", "state refresh action configure convert"),
@@ -55,7 +55,7 @@ func News() hub.Area {
 	}
 }
 
-// Understanding is what the host would find out about its owner.
+// Understanding is the area of what the host would find out about its owner.
 func Understanding() hub.Area {
 	return hub.Area{
 		Commands: unsupported("understanding", "start action"),

@@ -191,8 +191,8 @@ func (h *Hub) NewID(prefix string) string {
 // ErrUnchanged ends a change that has nothing to store.
 var ErrUnchanged = errors.New("nothing to store")
 
-// Update makes a change, durably, and tells everybody. A change that gives
-// ErrUnchanged stores nothing and is no error.
+// Update makes a change, durably, and notifies clients and page. A change that
+// gives ErrUnchanged stores nothing and is no error.
 func (h *Hub) Update(ctx context.Context, change func(tx ports.PersonalTx) error) error {
 	var revision uint64
 	var selected string
@@ -249,7 +249,7 @@ func (h *Hub) Change(ctx context.Context, m Mutation) error {
 
 // RaiseRevision counts a change of what no store keeps. It comes after the change:
 // a snapshot reads the count before what it counts, so that no state is shown under
-// the revision of a newer one. NotifyAll tells of it.
+// the revision of a newer one. NotifyAll sends it.
 func (h *Hub) RaiseRevision() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

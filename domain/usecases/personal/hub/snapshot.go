@@ -37,9 +37,10 @@ type List struct {
 	Rows func(add func(row any) bool) error
 	// OldestFirst is the order on the wire.
 	OldestFirst bool
-	// Closing is what stands behind the bracket that closes the list in Fixed.
+	// Closing is the text of Fixed behind the bracket that closes the list.
 	Closing string
-	// Counted: Len is how many rows there are, and the log tells how many are missing.
+	// Counted: Len is how many rows there are, and the number of missing rows is
+	// logged.
 	Counted bool
 	Len     int
 }

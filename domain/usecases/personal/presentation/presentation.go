@@ -114,7 +114,7 @@ func (p *Presentation) set(r hub.Request, asked Mode) hub.Mutation {
 				p.modes[r.Client] = asked.Mode
 			}
 			p.mu.Unlock()
-			p.hub.RaiseRevision() // the page is shown it
+			p.hub.RaiseRevision() // the page shows the mode
 			p.hub.NotifyAll()
 		},
 		Failed: func() workbench.Refusal { return workbench.PresentationFailed },

@@ -46,7 +46,7 @@ type Controller struct {
 // MaxTasks bounds the tasks that are kept; the oldest that have ended go first.
 const MaxTasks = 200
 
-// Where a task can be, and why one waits.
+// The phases of a task, and why one waits.
 const (
 	phaseWaiting   = "waiting"
 	phaseCompleted = "completed"

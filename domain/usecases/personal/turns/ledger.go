@@ -47,7 +47,7 @@ const (
 	TextRunning                         // its result comes with the first one's
 	TextAccepted                        // it was admitted
 	TextFailed                          // it was not, and stays so
-	TextConflict                        // the ID stands for another text
+	TextConflict                        // the ID belongs to another text
 	TextFull                            // no more are remembered
 )
 
