@@ -3,6 +3,7 @@ package turns
 import (
 	"crypto/sha256"
 	"fmt"
+	"strings"
 
 	"plexus/domain/conversations"
 )
@@ -71,7 +72,7 @@ func (l *TextLedger) Begin(requestID string, content TextContent) TextVerdict {
 	if l.entries == nil {
 		l.entries = make(map[string]*textEntry)
 	}
-	l.entries[requestID] = &textEntry{content: hash, asked: 1}
+	l.entries[strings.Clone(requestID)] = &textEntry{content: hash, asked: 1} // requestID is a part of a whole message
 	return TextNew
 }
 

@@ -2,6 +2,8 @@ package turns_test
 
 import (
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 
 	"plexus/domain/conversations"
@@ -87,4 +89,23 @@ func TestTextLedgerForgetsNothingAndIsBounded(t *testing.T) {
 	if got := l.Settle("more", true); got != 0 {
 		t.Errorf("%d wait for what was refused", got)
 	}
+}
+
+func TestTextLedgerKeepsNoMessage(t *testing.T) {
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	var l turns.TextLedger
+	before := heap()
+	for i := range turns.MaxTextRequests { // the ID as it is read: a part of the message
+		id := fmt.Sprintf("%08d", i)
+		l.Begin((id + strings.Repeat("x", 16<<10))[:len(id)], turns.TextContent{})
+	}
+	if more := heap() - before; more > 1<<20 {
+		t.Errorf("the ledger keeps %d bytes", more)
+	}
+	runtime.KeepAlive(&l)
 }
