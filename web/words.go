@@ -108,7 +108,7 @@ func English() Words {
 	w.signIn()
 	w.overview()
 	w.pairing()
-	w.access()
+	w.devicesAndExtensions()
 	w.tables()
 	w.conversations()
 	w.lists()
@@ -228,7 +228,7 @@ func (w *Words) pairing() {
 	}
 }
 
-func (w *Words) access() {
+func (w *Words) devicesAndExtensions() {
 	w.DevicesLead = "Phones that may connect. One can be connected at a time."
 	w.NoDevices, w.NoDevicesLead = "No phone is paired", "Pair one, and it shows here with the time it was last seen."
 	w.PairedSince, w.ConnectedNow, w.LastSeen = "Paired", "Connected now", "Last seen"

@@ -41,7 +41,7 @@ type chunk struct {
 
 // decodeChunk reads one JSON value: an event of a stream, or a whole completion.
 // Reasoning and tool calls are left where they are: they are not the answer.
-func decodeChunk(data []byte, whole bool) (chunk, error) {
+func decodeChunk(data []byte, complete bool) (chunk, error) {
 	var w wireReply
 	if err := json.Unmarshal(data, &w); err != nil {
 		return chunk{}, errNotJSON // the library's text quotes the content
@@ -59,7 +59,7 @@ func decodeChunk(data []byte, whole bool) (chunk, error) {
 	first := w.Choices[0]
 	c.finish = first.FinishReason
 	// Some services repeat the whole answer so far as message beside each delta.
-	if whole {
+	if complete {
 		c.content = appendContent(nil, first.Message.Content)
 	} else {
 		c.content = appendContent(nil, first.Delta.Content)

@@ -74,7 +74,7 @@ func dial(ctx context.Context, o Options, w *Workbench) (*Conn, error) {
 		options: o, ready: ready, workbench: w, over: make(chan struct{}), personal: make(chan struct{}, maxPersonal),
 		uplink: uplink{
 			ws: ws, connectionID: ready.ConnectionID, since: time.Now(),
-			wake: make(chan struct{}, 1), player: player{mute: !o.Voice},
+			wake: make(chan struct{}, 1), player: player{noVoice: !o.Voice},
 		},
 		cards: newCardSet(), lastCaption: -1,
 	}

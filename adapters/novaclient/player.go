@@ -16,7 +16,7 @@ const (
 // to sound when the one before it has ended. It is given the time and gives the
 // reports that are due. The zero value holds nothing.
 type player struct {
-	mute     bool   // the voice engine does not run
+	noVoice  bool   // the voice engine does not run
 	maxEnded uint64 // the highest epoch that was cleared, stopped or played to its end
 	current  *playback
 }
@@ -38,7 +38,7 @@ func (p *player) frame(h nova.AudioHeader, pcm []byte, now time.Time) []nova.Con
 		return reports
 	case p.current == nil:
 		p.current = &playback{Generation: h.Generation}
-		if p.mute {
+		if p.noVoice {
 			return append(reports, p.stop(now)...)
 		}
 		p.current.add(0, pcm, now) // the first frame always has room

@@ -132,7 +132,7 @@ func TestPlayback_AtMost512Buffers(t *testing.T) {
 }
 
 func TestPlayback_WithoutVoiceEverySpeechIsStopped(t *testing.T) {
-	p := player{mute: true}
+	p := player{noVoice: true}
 	for i, s := range []step{{0, "frame", "a", 0, 100, "stopped a 0"}, {0, "frame", "a", 1, 100, ""}, {0, "frame", "bb", 0, 100, "stopped bb 0"}, {0, "end", "bb", 0, 0, ""}} {
 		if got := s.run(&p, time.Unix(0, 0)); got != s.want {
 			t.Errorf("step %d reports %q, want %q", i, got, s.want)

@@ -43,21 +43,21 @@ func (e *NewerError) Error() string {
 }
 
 // oneRow gives the error of a statement, or none when it changed no row.
-func oneRow(doing string, done sql.Result, err, none error) error {
+func oneRow(op string, done sql.Result, err, none error) error {
 	if err != nil {
-		return sqlitex.Wrap(doing, err)
+		return sqlitex.Wrap(op, err)
 	}
 	n, err := done.RowsAffected()
 	if err == nil && n == 0 {
 		return none
 	}
-	return sqlitex.Wrap(doing, err)
+	return sqlitex.Wrap(op, err)
 }
 
 // noRow gives the error of reading one row, or none when there was no row.
-func noRow(doing string, err, none error) error {
+func noRow(op string, err, none error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return none
 	}
-	return sqlitex.Wrap(doing, err)
+	return sqlitex.Wrap(op, err)
 }

@@ -180,30 +180,30 @@ func messagesComeBack(t *testing.T, k *keeper) {
 		Status: conversations.Pending, Delivery: conversations.CutOff, Todo: conversations.TodoRef{ID: "todo", Version: math.MaxUint64},
 	}
 	bare := conversations.Message{ID: "bare", ConversationID: "one", Role: conversations.Assistant}
-	elsewhere := full
-	elsewhere.ConversationID = "two" // the same IDs in another conversation
-	for _, m := range []*conversations.Message{&full, &bare, &elsewhere} {
+	other := full
+	other.ConversationID = "two" // the same IDs in another conversation
+	for _, m := range []*conversations.Message{&full, &bare, &other} {
 		k.update(t, func(tx ports.PersonalTx) (err error) {
 			m.Seq, err = tx.AddMessage(*m)
 			return err
 		})
 	}
 	k.view(t, func(v ports.PersonalView) error {
-		for _, want := range []conversations.Message{full, bare, elsewhere} {
+		for _, want := range []conversations.Message{full, bare, other} {
 			got, err := v.Message(want.ConversationID, want.ID)
 			if got != want || err != nil {
 				t.Errorf("message is %+v, %v; want %+v", got, err, want)
 			}
 		}
-		for _, want := range []conversations.Message{full, elsewhere} {
+		for _, want := range []conversations.Message{full, other} {
 			got, err := v.MessageByRequest(want.ConversationID, "r")
 			if got != want || err != nil {
 				t.Errorf("message of the request is %+v, %v; want %+v", got, err, want)
 			}
 		}
 		return v.MessagesBefore("two", 0, 1, func(got conversations.Message) bool {
-			if got != elsewhere {
-				t.Errorf("visited %+v; want %+v", got, elsewhere)
+			if got != other {
+				t.Errorf("visited %+v; want %+v", got, other)
 			}
 			return true
 		})

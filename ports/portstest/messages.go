@@ -208,8 +208,8 @@ func (k *keeper) finds(t *testing.T, text string, limit int, want string) {
 	}
 }
 
-// tell adds a message with an ID of its own.
-func (k *keeper) tell(t *testing.T, conversation, id, text string) {
+// addMessage adds a message with an ID of its own.
+func (k *keeper) addMessage(t *testing.T, conversation, id, text string) {
 	t.Helper()
 	k.update(t, func(tx ports.PersonalTx) error {
 		m := spoken(conversation, id)
@@ -221,11 +221,11 @@ func (k *keeper) tell(t *testing.T, conversation, id, text string) {
 
 func searchesWords(t *testing.T, k *keeper) {
 	k.put(t, "one", "two")
-	k.tell(t, "one", "1", "The tower opened to the public in 1889; crème brûlée.")
-	k.tell(t, "two", "2", "Towers and bridges: TOWER towers 1889")
-	k.tell(t, "one", "3", "长江大桥于1957年建成通车。")
-	k.tell(t, "one", "4", "京都でお茶を飲みました。 𞤀𞤣𞤤𞤢𞤥")
-	k.tell(t, "two", "5", "")
+	k.addMessage(t, "one", "1", "The tower opened to the public in 1889; crème brûlée.")
+	k.addMessage(t, "two", "2", "Towers and bridges: TOWER towers 1889")
+	k.addMessage(t, "one", "3", "长江大桥于1957年建成通车。")
+	k.addMessage(t, "one", "4", "京都でお茶を飲みました。 𞤀𞤣𞤤𞤢𞤥")
+	k.addMessage(t, "two", "5", "")
 	for text, want := range map[string]string{
 		"tower": "2 1", "TOWERS 1889": "2 1", "tower bridge": "2", "public tower opening": "1", "creme": "1",
 		"tower moon": "", "大桥": "3", "大桥建成": "", "大桥 1957 建成": "3", "お茶": "4", "飛行機": "", "𞤀𞤣𞤤𞤢𞤥": "4",
@@ -252,10 +252,10 @@ func searchesWords(t *testing.T, k *keeper) {
 
 func searchesNothingStale(t *testing.T, k *keeper) {
 	k.put(t, "one", "two")
-	k.tell(t, "one", "1", "apples")
-	k.tell(t, "one", "2", "apples pears")
-	k.tell(t, "two", "3", "apples")
-	k.tell(t, "two", "4", "apples")
+	k.addMessage(t, "one", "1", "apples")
+	k.addMessage(t, "one", "2", "apples pears")
+	k.addMessage(t, "two", "3", "apples")
+	k.addMessage(t, "two", "4", "apples")
 	k.update(t, func(tx ports.PersonalTx) error {
 		set, same := spoken("one", "2"), spoken("one", "1")
 		set.Text, same.Text, same.Status = "plums", "apples", conversations.Failed
@@ -277,7 +277,7 @@ func searchesNothingStale(t *testing.T, k *keeper) {
 		return errors.Join(err, errOops)
 	})
 	k.finds(t, "apples", 10, "")
-	k.tell(t, "one", "5", "apples")
+	k.addMessage(t, "one", "5", "apples")
 	k.finds(t, "apples", 10, "5")
 }
 
@@ -301,9 +301,9 @@ func countsSizes(t *testing.T, k *keeper) {
 	check(3, 2, 0, 0)
 	change(func(tx ports.PersonalTx) error { return tx.PutConversation(chat("three", 0)) })
 	check(3, 1, 0, 0)
-	k.tell(t, "one", "1", "12345")
-	k.tell(t, "one", "2", "题\x00")
-	k.tell(t, "two", "3", "1")
+	k.addMessage(t, "one", "1", "12345")
+	k.addMessage(t, "one", "2", "题\x00")
+	k.addMessage(t, "two", "3", "1")
 	check(3, 1, 3, 10)
 	change(func(tx ports.PersonalTx) error { return tx.SetMessage(spoken("one", "1")) })
 	check(3, 1, 3, 6)

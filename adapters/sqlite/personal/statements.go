@@ -141,15 +141,15 @@ type transaction struct {
 }
 
 // fail notes a failure of the store.
-func (t *transaction) fail(doing string, err error) error {
+func (t *transaction) fail(op string, err error) error {
 	if err != nil && t.failed == nil {
-		t.failed = sqlitex.Wrap(doing, err)
+		t.failed = sqlitex.Wrap(op, err)
 	}
 	return t.failed
 }
 
 // row reads one row. Where there is none, the error is unknown.
-func (t *transaction) row(k statement, doing string, unknown error, scan func(row sqlitex.Scanner) error, args ...any) error {
+func (t *transaction) row(k statement, op string, unknown error, scan func(row sqlitex.Scanner) error, args ...any) error {
 	if t.failed != nil {
 		return t.failed
 	}
@@ -157,28 +157,28 @@ func (t *transaction) row(k statement, doing string, unknown error, scan func(ro
 	if errors.Is(err, sql.ErrNoRows) {
 		return unknown
 	}
-	return t.fail(doing, err)
+	return t.fail(op, err)
 }
 
 // rows reads rows until visit gives false.
-func (t *transaction) rows(k statement, doing string, visit func(row sqlitex.Scanner) (more bool, err error), args ...any) error {
+func (t *transaction) rows(k statement, op string, visit func(row sqlitex.Scanner) (more bool, err error), args ...any) error {
 	if t.failed != nil {
 		return t.failed
 	}
-	return t.fail(doing, sqlitex.Each(func() (*sql.Rows, error) { return t.use(k).QueryContext(t.ctx, args...) }, visit))
+	return t.fail(op, sqlitex.Each(func() (*sql.Rows, error) { return t.use(k).QueryContext(t.ctx, args...) }, visit))
 }
 
 // exec says how many rows it changed.
-func (t *transaction) exec(k statement, doing string, args ...any) (changed int, err error) {
+func (t *transaction) exec(k statement, op string, args ...any) (changed int, err error) {
 	if t.failed != nil {
 		return 0, t.failed
 	}
 	done, err := t.use(k).ExecContext(t.ctx, args...)
 	if err != nil {
-		return 0, t.fail(doing, err)
+		return 0, t.fail(op, err)
 	}
 	n, err := done.RowsAffected()
-	return int(n), t.fail(doing, err)
+	return int(n), t.fail(op, err)
 }
 
 func scanInto(dest ...any) func(sqlitex.Scanner) error {

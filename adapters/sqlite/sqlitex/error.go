@@ -20,7 +20,7 @@ var (
 
 // Wrap says what the store was doing and gives SQLite's result codes their
 // sentinel. The codes are compared by number; their texts vary by driver.
-func Wrap(doing string, err error) error {
+func Wrap(op string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -34,9 +34,9 @@ func Wrap(doing string, err error) error {
 		kind = ErrDamaged
 	}
 	if kind != nil && !errors.Is(err, kind) {
-		return fmt.Errorf("%s: %w: %w", doing, kind, err)
+		return fmt.Errorf("%s: %w: %w", op, kind, err)
 	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return fmt.Errorf("%s: %w", op, err)
 }
 
 // NeedsRollback: an unfinished transaction has to be taken back by a connection

@@ -14,16 +14,16 @@ type Queryer interface {
 // Scanner is a row.
 type Scanner interface{ Scan(dest ...any) error }
 
-// All runs a query and gives what scan makes of each row. doing is what an error
+// All runs a query and gives what scan makes of each row. op is what an error
 // says was being done.
-func All[T any](ctx context.Context, db Queryer, doing string, scan func(Scanner) (T, error), query string, args ...any) (all []T, err error) {
+func All[T any](ctx context.Context, db Queryer, op string, scan func(Scanner) (T, error), query string, args ...any) (all []T, err error) {
 	err = Each(func() (*sql.Rows, error) { return db.QueryContext(ctx, query, args...) }, func(row Scanner) (bool, error) {
 		one, err := scan(row)
 		all = append(all, one)
 		return true, err
 	})
 	if err != nil {
-		return nil, Wrap(doing, err)
+		return nil, Wrap(op, err)
 	}
 	return all, nil
 }

@@ -124,7 +124,7 @@ func (p *Peer) Receive() ([]byte, error) {
 // ReceiveMessage reads until the next message is whole, answering pings. A Close
 // frame is a *CloseError; it is answered, as a browser would.
 func (p *Peer) ReceiveMessage() (Frame, error) {
-	var whole Frame // what has come of it; its Opcode is 0 before the first piece
+	var message Frame // what has come of it; its Opcode is 0 before the first piece
 	for {
 		f, err := p.ReadFrame()
 		if err != nil {
@@ -132,12 +132,12 @@ func (p *Peer) ReceiveMessage() (Frame, error) {
 		}
 		switch f.Opcode {
 		case Text, Binary, Continuation:
-			if (f.Opcode == Continuation) != (whole.Opcode != 0) {
+			if (f.Opcode == Continuation) != (message.Opcode != 0) {
 				return Frame{}, errors.New("a message began within another, or without a beginning")
 			}
-			whole = Frame{f.Fin, max(whole.Opcode, f.Opcode), append(whole.Payload, f.Payload...)}
-			if whole.Fin {
-				return whole, nil
+			message = Frame{f.Fin, max(message.Opcode, f.Opcode), append(message.Payload, f.Payload...)}
+			if message.Fin {
+				return message, nil
 			}
 		case Ping:
 			if err := p.SendFrame(Pong, f.Payload); err != nil {

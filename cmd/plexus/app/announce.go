@@ -41,9 +41,9 @@ func (p *process) announce() error {
 }
 
 func greeting(page, address, tokenFile string) string {
-	elsewhere := ""
+	otherAddress := ""
 	if address != config.DefaultNerveAddr().String() {
-		elsewhere = "\n   First put the address above into its settings: it looks at ws://" + config.DefaultNerveAddr().String() + "."
+		otherAddress = "\n   First put the address above into its settings: it looks at ws://" + config.DefaultNerveAddr().String() + "."
 	}
 	return fmt.Sprintf(`
 Plexus is ready. Its page is http://%s/ (plexus open signs in); extensions
@@ -62,7 +62,7 @@ See what is going on: plexus status
 Programs without a browser use the token in %s.
 Ctrl-C stops Plexus.
 
-`, page, address, elsewhere, tokenFile)
+`, page, address, otherAddress, tokenFile)
 }
 
 // openPage opens the page for a person at the terminal. Without a terminal nothing

@@ -131,15 +131,15 @@ func (p *process) start(ctx context.Context) ([]server, error) {
 	}
 	lock, err := hostfiles.AcquireLock(ctx, dir, LockPatience)
 	if err != nil {
-		var held *hostfiles.LockedError
-		if !errors.As(err, &held) {
+		var locked *hostfiles.LockedError
+		if !errors.As(err, &locked) {
 			return nil, fmt.Errorf("data directory: %w\nAnother place can be chosen with --data-dir", err)
 		}
 		where := "" // the host that runs already
 		if run, err := hostfiles.ReadRun(dir); err == nil && run.Nerve != "" {
 			where = ", NERVE at " + run.Nerve
 		}
-		return nil, fmt.Errorf("%w%s. Stop it first, or give this one a place of its own with --data-dir", held, where)
+		return nil, fmt.Errorf("%w%s. Stop it first, or give this one a place of its own with --data-dir", locked, where)
 	}
 	p.done.add(lock.Release)
 	// A killed host may have left files of a dictation, whichever recognizer is

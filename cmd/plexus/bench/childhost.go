@@ -94,7 +94,7 @@ func hostAll(ctx context.Context, s Setup, tcp, uds net.Listener) (stop func(), 
 	key := make([]byte, admission.KeyLength/2)
 	_, _ = rand.Read(key) // never fails
 	token = hex.EncodeToString(key)
-	queries, err := ask.New(ask.Deps{Search: search, Model: &switchModel{held: model}, Now: time.Now, Log: log}, ask.Options{MaxGenerations: 8})
+	queries, err := ask.New(ask.Deps{Search: search, Model: &switchModel{upstream: model}, Now: time.Now, Log: log}, ask.Options{MaxGenerations: 8})
 	if err != nil {
 		return nil, "", err
 	}
@@ -132,7 +132,7 @@ func (fixedToken) RotateToken() (admission.KeyHash, error) {
 
 // Questions that switchModel knows.
 const (
-	askHeld   = "bench held"   // the upstream stub, which never answers
+	askHung   = "bench held"   // the upstream stub, which never answers
 	askSteady = "bench steady" // 10,000 tokens a second until cancelled
 	askFlood  = "bench flood"  // floodTokens as fast as they are taken
 	askQuiet  = "bench quiet"  // one token
@@ -144,12 +144,12 @@ const (
 )
 
 // switchModel answers a question with the source that it names.
-type switchModel struct{ held ports.Generator }
+type switchModel struct{ upstream ports.Generator }
 
 func (m *switchModel) Generate(ctx context.Context, p ports.Prompt, emit func(string) error) error {
 	switch {
-	case strings.Contains(p.User, askHeld):
-		return m.held.Generate(ctx, p, emit)
+	case strings.Contains(p.User, askHung):
+		return m.upstream.Generate(ctx, p, emit)
 	case strings.Contains(p.User, askSteady):
 		return stream(ctx, 1<<30, steadyRate, emit)
 	case strings.Contains(p.User, askFlood):

@@ -57,7 +57,7 @@ func (b *run) cancelOnce(ctx context.Context, w *wire, id uint64) (time.Duration
 	if err != nil {
 		return 0, err
 	}
-	if err := w.send(w.ask(id, askHeld, false)); err != nil {
+	if err := w.send(w.ask(id, askHung, false)); err != nil {
 		return 0, err
 	}
 	return b.timeCancel(ctx, func() (time.Time, error) {
@@ -98,7 +98,7 @@ func (b *run) bareCancel(ctx context.Context, client *http.Client) (time.Duratio
 // timeCancel cancels a call that has reached the model stub, and gives how long after
 // start the stub saw its end.
 func (b *run) timeCancel(ctx context.Context, cancel func() (start time.Time, err error)) (time.Duration, error) {
-	if _, err := receive(ctx, b.stubs.held, "the model stub was never called"); err != nil {
+	if _, err := receive(ctx, b.stubs.hung, "the model stub was never called"); err != nil {
 		return 0, err
 	}
 	start, err := cancel()

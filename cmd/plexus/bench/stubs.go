@@ -18,7 +18,7 @@ type stubs struct {
 	searchURL string
 	modelURL  string
 	results   []byte         // what the search answers
-	held      chan struct{}  // a model call has arrived
+	hung      chan struct{}  // a model call has arrived
 	ended     chan time.Time // and its request context has ended
 	server    *http.Server
 	serving   sync.WaitGroup
@@ -35,7 +35,7 @@ func startStubs() (*stubs, error) {
 	}
 	s := &stubs{
 		results: []byte(`{"results":[` + strings.Join(results, ",") + `],"took_ms":1}`),
-		held:    make(chan struct{}, 1), ended: make(chan time.Time, 1),
+		hung:    make(chan struct{}, 1), ended: make(chan time.Time, 1),
 	}
 	s.searchURL = "http://" + ln.Addr().String()
 	s.modelURL = s.searchURL + "/v1"
@@ -45,7 +45,7 @@ func startStubs() (*stubs, error) {
 	mux.HandleFunc("POST /v1/chat/completions", func(_ http.ResponseWriter, r *http.Request) {
 		// It is never answered; the stub tells when the caller went.
 		_, _ = io.Copy(io.Discard, r.Body) // net/http notices a closed connection only after the body was read
-		s.held <- struct{}{}
+		s.hung <- struct{}{}
 		<-r.Context().Done()
 		s.ended <- time.Now()
 	})

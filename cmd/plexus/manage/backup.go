@@ -116,8 +116,8 @@ func ownDirectory(ctx context.Context, dir string) (lock *hostfiles.Lock, master
 		return nil, master, fmt.Errorf("data directory: %w", err)
 	}
 	lock, err = hostfiles.AcquireLock(ctx, dir, app.LockPatience)
-	var held *hostfiles.LockedError
-	if errors.As(err, &held) {
+	var locked *hostfiles.LockedError
+	if errors.As(err, &locked) {
 		err = fmt.Errorf("%w. Stop it first", err)
 	}
 	if err != nil {

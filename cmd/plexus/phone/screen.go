@@ -134,11 +134,11 @@ func (s *screen) caption(c nova.Caption) {
 		}
 		_, _ = fmt.Fprintf(s.w, "%s%s: ", who, s.inConversation(c.ConversationID))
 	}
-	whole := c.Text
+	full := c.Text
 	if c.FullText != "" {
-		whole = c.FullText
+		full = c.FullText
 	}
-	more := newPart(s.shownText, whole)
+	more := newPart(s.shownText, full)
 	s.shownText += more
 	_, _ = io.WriteString(s.w, text.Printable(more))
 	if c.Final {

@@ -50,9 +50,9 @@ func (r *record) add(piece string) {
 	r.text.WriteString(kept)
 }
 
-func (r *record) ended(whole bool) {
+func (r *record) ended(complete bool) {
 	if r != nil {
-		r.complete = whole
+		r.complete = complete
 	}
 }
 

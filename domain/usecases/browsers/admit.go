@@ -126,9 +126,9 @@ func (r *Registry) recordVisit(ctx context.Context, row admission.Extension) adm
 	return saved
 }
 
-func (r *Registry) storeFailed(ctx context.Context, doing string, err error) admission.Verdict {
+func (r *Registry) storeFailed(ctx context.Context, op string, err error) admission.Verdict {
 	if ctx.Err() == nil {
-		r.deps.Log.Error("admission failed", "doing", doing, "error", err)
+		r.deps.Log.Error("admission failed", "doing", op, "error", err)
 	}
 	return admission.Refuse(admission.StoreFailed)
 }
