@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"plexus/adapters/qr"
 	"plexus/web"
 	"plexus/web/stories"
 )
@@ -23,10 +24,11 @@ var moment = time.Date(2026, time.November, 30, 9, 30, 0, 0, time.UTC)
 
 func drawAll(t *testing.T) map[string]string {
 	t.Helper()
-	all, err := stories.All(moment)
+	matrix, err := qr.Encode(stories.Payload)
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := stories.All(moment, web.NewQRCode(matrix))
 	drawn := make(map[string]string, len(all))
 	for _, s := range all {
 		var b bytes.Buffer

@@ -8,7 +8,7 @@ import (
 
 	"plexus/domain/pairing"
 	"plexus/domain/text"
-	"plexus/domain/usecases/devices"
+	"plexus/usecases/devices"
 )
 
 // waitLimit is how long a request for the outcome of an open invitation is held.

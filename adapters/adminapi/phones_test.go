@@ -15,8 +15,8 @@ import (
 	"plexus/adapters/memory"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
-	"plexus/domain/usecases/devices"
 	"plexus/ports"
+	"plexus/usecases/devices"
 )
 
 const someServer = "wss://box.tail1234.ts.net"

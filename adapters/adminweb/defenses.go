@@ -15,8 +15,8 @@ import (
 	"plexus/adapters/httpguard"
 	"plexus/domain/admission"
 	"plexus/domain/secret"
-	"plexus/domain/usecases/recovery"
 	"plexus/ports"
+	"plexus/usecases/recovery"
 	"plexus/web"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"plexus/domain/pairing"
 	"plexus/domain/text"
-	"plexus/domain/usecases/devices"
+	"plexus/usecases/devices"
 	"plexus/web"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"plexus/domain/admission"
 	"plexus/domain/text"
-	"plexus/domain/usecases/browsers"
+	"plexus/usecases/browsers"
 	"plexus/web"
 )
 

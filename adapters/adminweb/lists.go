@@ -14,8 +14,8 @@ import (
 	"plexus/domain/nova"
 	"plexus/domain/nova/jsonform"
 	"plexus/domain/text"
-	"plexus/domain/usecases/personal/life"
 	"plexus/domain/workbench"
+	"plexus/usecases/personal/life"
 	"plexus/web"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
-	"plexus/domain/usecases/personal/life"
 	"plexus/domain/workbench"
 	"plexus/ports"
+	"plexus/usecases/personal/life"
 	"plexus/web"
 )
 

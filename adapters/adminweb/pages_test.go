@@ -10,7 +10,7 @@ import (
 
 	"plexus/domain/admission"
 	"plexus/domain/pairing"
-	"plexus/domain/usecases/devices"
+	"plexus/usecases/devices"
 	"plexus/web"
 )
 

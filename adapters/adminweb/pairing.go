@@ -10,8 +10,8 @@ import (
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
 	"plexus/domain/text"
-	"plexus/domain/usecases/devices"
 	"plexus/ports"
+	"plexus/usecases/devices"
 	"plexus/web"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"plexus/domain/pairing"
-	"plexus/domain/usecases/devices"
+	"plexus/usecases/devices"
 )
 
 // attempt is a phone that pairs with a code; whether it gets in is for the page to say.

@@ -16,11 +16,11 @@ import (
 
 	"plexus/adapters/memory"
 	"plexus/domain/conversations"
-	"plexus/domain/usecases/personal"
-	"plexus/domain/usecases/personal/hub"
-	"plexus/domain/usecases/personal/topics"
 	"plexus/domain/workbench"
 	"plexus/ports"
+	"plexus/usecases/personal"
+	"plexus/usecases/personal/hub"
+	"plexus/usecases/personal/topics"
 )
 
 // startPersonal gives the stage a personal host whose model says one sentence.

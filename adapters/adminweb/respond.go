@@ -11,10 +11,10 @@ import (
 	"github.com/a-h/templ"
 
 	"plexus/domain/admission"
-	"plexus/domain/usecases/devices"
-	"plexus/domain/usecases/syncx"
 	"plexus/domain/workbench"
 	"plexus/ports"
+	"plexus/usecases/devices"
+	"plexus/usecases/syncx"
 	"plexus/web"
 )
 

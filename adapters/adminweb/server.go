@@ -26,8 +26,8 @@ import (
 	"plexus/adapters/adminweb/signin"
 	"plexus/adapters/httpguard"
 	"plexus/domain/secret"
-	"plexus/domain/usecases/syncx"
 	"plexus/ports"
+	"plexus/usecases/syncx"
 	"plexus/web"
 )
 

@@ -25,10 +25,10 @@ import (
 	"plexus/domain/admission"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
-	"plexus/domain/usecases/browsers"
-	"plexus/domain/usecases/devices"
-	"plexus/domain/usecases/personal"
 	"plexus/ports"
+	"plexus/usecases/browsers"
+	"plexus/usecases/devices"
+	"plexus/usecases/personal"
 	"plexus/web"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/framing"
-	"plexus/domain/usecases/ask"
 	"plexus/ports"
+	"plexus/usecases/ask"
 )
 
 // bigAsk is a query whose payload has size bytes.

@@ -12,10 +12,10 @@ import (
 	"plexus/domain/admission"
 	"plexus/domain/framing"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/ask"
-	"plexus/domain/usecases/recovery"
-	"plexus/domain/usecases/syncx"
 	"plexus/ports"
+	"plexus/usecases/ask"
+	"plexus/usecases/recovery"
+	"plexus/usecases/syncx"
 )
 
 // QueryService answers the queries of a session. *ask.Service is one.

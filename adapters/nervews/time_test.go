@@ -16,8 +16,8 @@ import (
 	"plexus/domain/admission"
 	"plexus/domain/framing"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/ask"
 	"plexus/ports"
+	"plexus/usecases/ask"
 )
 
 // openHost lets everybody in and answers as told.

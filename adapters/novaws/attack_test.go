@@ -8,7 +8,7 @@ import (
 
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/pairing"
-	"plexus/domain/usecases/devices"
+	"plexus/usecases/devices"
 )
 
 // openAuth is a host with one defence taken away.

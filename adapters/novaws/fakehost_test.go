@@ -12,9 +12,9 @@ import (
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/devices"
-	"plexus/domain/usecases/personal/hub"
 	"plexus/ports"
+	"plexus/usecases/devices"
+	"plexus/usecases/personal/hub"
 )
 
 // fakeHost is a host that lives in memory. The hooks, where set, take the place of

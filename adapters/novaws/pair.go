@@ -14,7 +14,7 @@ import (
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/recovery"
+	"plexus/usecases/recovery"
 )
 
 // Bounds of the pairing paths (Nova client protocol §21.1).

@@ -7,9 +7,9 @@ import (
 
 	"plexus/domain/nova"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/personal/hub"
-	"plexus/domain/usecases/recovery"
 	"plexus/ports"
+	"plexus/usecases/personal/hub"
+	"plexus/usecases/recovery"
 )
 
 // PersonalHost is what the connections ask of it. *personal.Host is one.

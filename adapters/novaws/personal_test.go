@@ -12,7 +12,7 @@ import (
 
 	"plexus/domain/nova"
 	"plexus/domain/pairing"
-	"plexus/domain/usecases/personal/hub"
+	"plexus/usecases/personal/hub"
 )
 
 const asksPersonal = `,"capabilities":["personal"]`

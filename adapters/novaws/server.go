@@ -14,8 +14,8 @@ import (
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/devices"
 	"plexus/ports"
+	"plexus/usecases/devices"
 )
 
 // DeviceAuth decides who may connect, and under which names of this host.

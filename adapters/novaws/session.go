@@ -15,9 +15,9 @@ import (
 	"plexus/domain/playback"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/devices"
-	"plexus/domain/usecases/personal/hub"
-	"plexus/domain/usecases/recovery"
+	"plexus/usecases/devices"
+	"plexus/usecases/personal/hub"
+	"plexus/usecases/recovery"
 )
 
 // session runs one /client/v1 connection: a reader that fills the inbox, a loop

@@ -18,8 +18,8 @@ import (
 
 	"plexus/adapters/memory"
 	"plexus/domain/pairing"
-	"plexus/domain/usecases/devices"
 	"plexus/ports/portstest"
+	"plexus/usecases/devices"
 )
 
 func testMaster(n byte) pairing.MasterToken { return pairing.NewMasterToken([16]byte{0: 0xaa, 15: n}) }

@@ -15,6 +15,8 @@ import (
 	"os/signal"
 	"time"
 
+	"plexus/adapters/qr"
+	"plexus/web"
 	"plexus/web/stories"
 )
 
@@ -40,7 +42,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 func serve(ctx context.Context, addr string, stdout io.Writer) error {
-	handler, err := stories.Handler(time.Now)
+	matrix, err := qr.Encode(stories.Payload)
+	if err != nil {
+		return fmt.Errorf("draw the code of the stories: %w", err)
+	}
+	handler, err := stories.Handler(time.Now, web.NewQRCode(matrix))
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 // Package workbench holds the words of the personal extension that the host and
 // its clients share: why a command is refused, who sends it, the rows of a snapshot
 // and how a client reads one (nova-personal §3, §15). What an area of the host
-// does with them is in domain/usecases/personal. Pure.
+// does with them is in usecases/personal. Pure.
 package workbench
 
 // Refusal is why a command was not done: the token that its result carries

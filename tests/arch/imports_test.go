@@ -33,8 +33,8 @@ var rules = []string{"domain/admission", "domain/answers", "domain/framing", "do
 
 // What use cases share.
 const (
-	waits    = "domain/usecases/syncx"
-	recovers = "domain/usecases/recovery"
+	waits    = "usecases/syncx"
+	recovers = "usecases/recovery"
 )
 
 // anything is the std of a room that may do I/O.
@@ -75,15 +75,15 @@ func table() []row {
 		{"domain/answers", []string{"domain/text", "domain/pages", "domain/framing", "domain/conversations"}, pureStd, nil, leaf},
 		{"domain/conversations", nil, pureStd, nil, leaf},
 		{"domain/workbench", []string{"domain/conversations", "domain/nova"}, pureStd, nil, leaf},
-		{"domain/usecases/syncx", nil, []string{"context", "sync"}, nil, "what the use cases wait with knows nothing of what they wait for"},
-		{"domain/usecases/recovery", nil, []string{"errors", "fmt"}, nil, "how a panic is told without its content is the same wherever the core calls out"},
-		{"domain/usecases/ask", slices.Concat(rules, []string{"ports", waits, recovers}), useCaseStd, nil, alone},
-		{"domain/usecases/browsers", slices.Concat(rules, []string{"ports", waits}), useCaseStd, nil, alone},
-		{"domain/usecases/devices", slices.Concat(rules, []string{"ports", waits}), useCaseStd, nil, alone},
-		{"domain/usecases/personal/hub", []string{"domain/jsonscan", "domain/nova", "domain/nova/jsonform", "domain/usecases/personal/stored", "domain/usecases/recovery", "domain/usecases/syncx", "domain/workbench", "ports"},
+		{"usecases/syncx", nil, []string{"context", "sync"}, nil, "what the use cases wait with knows nothing of what they wait for"},
+		{"usecases/recovery", nil, []string{"errors", "fmt"}, nil, "how a panic is told without its content is the same wherever the core calls out"},
+		{"usecases/ask", slices.Concat(rules, []string{"ports", waits, recovers}), useCaseStd, nil, alone},
+		{"usecases/browsers", slices.Concat(rules, []string{"ports", waits}), useCaseStd, nil, alone},
+		{"usecases/devices", slices.Concat(rules, []string{"ports", waits}), useCaseStd, nil, alone},
+		{"usecases/personal/hub", []string{"domain/jsonscan", "domain/nova", "domain/nova/jsonform", "usecases/personal/stored", "usecases/recovery", "usecases/syncx", "domain/workbench", "ports"},
 			slices.Concat(pureStd, []string{"context", "io", "runtime/debug", "sync"}), nil,
 			"the hub of the personal host knows areas by their tables and none by its contents"},
-		{"domain/usecases/...", []string{"domain/...", "ports"}, useCaseStd, nil,
+		{"usecases/...", []string{"domain/...", "ports", "usecases/..."}, useCaseStd, nil,
 			"use cases reach the world through ports alone; runtime/debug is for the stack of a caught panic"},
 		{"ports", []string{"domain/framing", "domain/sessions", "domain/admission", "domain/pairing", "domain/secret", "domain/pages", "domain/answers", "domain/text", "domain/conversations", "domain/nova"},
 			[]string{"context", "errors", "io", "iter", "time"}, nil,
@@ -94,10 +94,10 @@ func table() []row {
 			"the connection shell knows frames and reasons, not what they are for"},
 		{"adapters/httpguard", nil, []string{"net", "net/http", "slices", "strings"}, nil,
 			"what is checked of a request is the same for every listener; what a listener does about it is not known here"},
-		{"adapters/nervews", []string{"domain/...", "ports", "adapters/httpguard", "adapters/wsconn"}, anything, []string{wire}, driving},
+		{"adapters/nervews", []string{"domain/...", "usecases/...", "ports", "adapters/httpguard", "adapters/wsconn"}, anything, []string{wire}, driving},
 		{"adapters/nerveuds", []string{"domain/...", "ports", "adapters/wsconn", "adapters/nervews"}, anything,
 			[]string{"golang.org/x/sys"}, "the Unix socket runs the same session as the WebSocket, over a plain connection"},
-		{"adapters/novaws", []string{"domain/...", "ports", "adapters/httpguard", "adapters/wsconn"}, anything, []string{wire}, driving},
+		{"adapters/novaws", []string{"domain/...", "usecases/...", "ports", "adapters/httpguard", "adapters/wsconn"}, anything, []string{wire}, driving},
 		{"adapters/nerveclient", []string{"domain/..."}, anything, []string{wire}, "a client must work without the host's code"},
 		{"adapters/novaclient", []string{"domain/..."}, anything, []string{wire}, "a client must work without the host's code"},
 		{"adapters/sqlite", []string{"domain/...", "ports", "sql", "adapters/sqlite/..."}, anything, []string{"modernc.org/sqlite"}, driven},
@@ -109,18 +109,18 @@ func table() []row {
 		{"adapters/outbound", nil, anything, nil, "how a service is called knows nothing of what it is asked"},
 		{"adapters/localmodel", []string{"domain/...", "ports", "adapters/outbound"}, anything, nil, driven},
 		{"adapters/recognizer", []string{"domain/...", "ports", "adapters/outbound"}, anything, nil, driven},
-		{"adapters/adminapi", []string{"domain/...", "ports"}, anything, []string{router}, driving},
+		{"adapters/adminapi", []string{"domain/...", "usecases/...", "ports"}, anything, []string{router}, driving},
 		{"adapters/hostfiles", []string{"domain/admission", "domain/pairing", "domain/secret", "ports"}, anything, []string{"golang.org/x/sys"},
 			"files, locks and sockets of this machine know the token's type and its port, nothing else of the core"},
-		{"adapters/adminweb", []string{"domain/...", "ports", "web", "adapters/adminweb/signin", "adapters/httpguard"}, anything, []string{templates, router},
+		{"adapters/adminweb", []string{"domain/...", "usecases/...", "ports", "web", "adapters/adminweb/signin", "adapters/httpguard"}, anything, []string{templates, router},
 			driving + "; a router keeps the page's many routes readable, and depends on nothing"},
 		{"adapters/adminweb/signin", []string{"domain/secret"}, anything, nil, "links and codes know nothing of the page that they open"},
-		{"adapters/adminweb/desktop", []string{"domain/...", "ports", "adapters/httpguard", "adapters/wsconn"}, anything, nil,
+		{"adapters/adminweb/desktop", []string{"domain/...", "usecases/...", "ports", "adapters/httpguard", "adapters/wsconn"}, anything, nil,
 			driving + ", which it needs for the page's WebSocket"},
 		{"adapters/tailscale", nil, anything, nil, "a tool of the machine is asked in its own words; nothing of the core is needed for that"},
 		{"adapters/qr", nil, anything, []string{"github.com/skip2/go-qrcode", "github.com/makiuchi-d/gozxing"}, "a drawing of a text knows nothing of what the text is for; one library draws, the other reads back"},
 		{"web", nil, anything, []string{templates}, "a view draws the values it is given and knows nothing of the host"},
-		{"web/stories", []string{"web", "adapters/qr"}, anything, []string{templates}, "canned pages show a real code"},
+		{"web/stories", []string{"web"}, anything, []string{templates}, "canned pages know the views alone; who shows them brings what draws a code"},
 		{"sql", nil, []string{"embed"}, nil, "migrations are data"},
 		{"cmd/plexus/cli", []string{"domain/text", "adapters/hostfiles"}, anything, nil, "what every command needs knows none of them"},
 		{"cmd/plexus/config", []string{"domain/...", "adapters/hostfiles", "cmd/plexus/cli"}, anything, []string{"github.com/BurntSushi/toml"},
@@ -129,15 +129,15 @@ func table() []row {
 			"a running host is reached in the same way by every command"},
 		{"cmd/plexus/services", []string{"domain/...", "ports", "adapters/...", "cmd/plexus/config"}, anything, nil,
 			"what is called over the network is built from settings, for the host and for doctor alike"},
-		{"cmd/plexus/phone", []string{"domain/...", "adapters/novaclient", "adapters/hostfiles", "cmd/plexus/cli"}, anything, []string{wire},
+		{"cmd/plexus/phone", []string{"domain/...", waits, "adapters/novaclient", "adapters/hostfiles", "cmd/plexus/cli"}, anything, []string{wire},
 			"a phone must work without the host's code"},
-		{"cmd/plexus/bench", []string{"domain/...", "ports", "adapters/..."}, anything, []string{wire},
+		{"cmd/plexus/bench", []string{"domain/...", "usecases/...", "ports", "adapters/..."}, anything, []string{wire},
 			"what is measured is built as it is wired, and no command"},
-		{"cmd/plexus/status", []string{"domain/...", "ports", "adapters/...", "web", "cmd/plexus/cli", "cmd/plexus/config", "cmd/plexus/services"}, anything, nil,
+		{"cmd/plexus/status", []string{"domain/...", "usecases/...", "ports", "adapters/...", "web", "cmd/plexus/cli", "cmd/plexus/config", "cmd/plexus/services"}, anything, nil,
 			"a report is gathered and rendered; who asks for it is above"},
 		{"cmd/plexus/doctor", []string{"domain/...", "adapters/...", "cmd/plexus/cli", "cmd/plexus/config", "cmd/plexus/hostclient", "cmd/plexus/services", "cmd/plexus/status"},
 			anything, []string{wire, "golang.org/x/sys"}, "it looks from outside, and asks the host only for its report"},
-		{"cmd/plexus/app", []string{"domain/...", "ports", "adapters/...", "web", "cmd/plexus/cli", "cmd/plexus/config", "cmd/plexus/services", "cmd/plexus/status", "cmd/plexus/doctor"},
+		{"cmd/plexus/app", []string{"domain/...", "usecases/...", "ports", "adapters/...", "web", "cmd/plexus/cli", "cmd/plexus/config", "cmd/plexus/services", "cmd/plexus/status", "cmd/plexus/doctor"},
 			anything, nil, "the process knows no command"},
 		{"cmd/...", []string{"..."}, anything, []string{""}, "commands see everything"},
 		{"tests/...", []string{"..."}, anything, []string{""}, "tests of the whole see everything"},
@@ -148,7 +148,7 @@ func table() []row {
 var testOnly = []string{"ports/portstest", "adapters/memory", "adapters/wsconn/wstest"}
 
 // testExtras may be imported by any test file on top of its folder's row.
-var testExtras = slices.Concat([]string{"domain/...", "ports", "web/stories"}, testOnly)
+var testExtras = slices.Concat([]string{"domain/...", "usecases/...", "ports", "adapters/qr", "web/stories"}, testOnly)
 
 // testThird are the third-party modules of test files: one finds leaked
 // goroutines, the other reads QR codes back.
@@ -231,14 +231,14 @@ func TestTheImportCheckRefuses(t *testing.T) {
 		{"domain/framing/x.go", "encoding/binary", ""},
 		{"domain/framing/x_test.go", "os", ""},
 		{"domain/text/x.go", "plexus/domain/framing", "may not import"},
-		{"domain/usecases/ask/x.go", "net/http", "may not import net/http"},
-		{"domain/usecases/ask/x.go", "plexus/adapters/sqlite", "may not import plexus/adapters/sqlite"},
-		{"domain/usecases/ask/x.go", "sync", ""},
-		{"domain/usecases/ask/x.go", "plexus/domain/usecases/devices", "may not import"},
-		{"domain/usecases/ask/x_test.go", "plexus/adapters/memory", ""},
-		{"domain/usecases/ask/x_test.go", "plexus/adapters/sqlite", "may not import plexus/adapters/sqlite"},
+		{"usecases/ask/x.go", "net/http", "may not import net/http"},
+		{"usecases/ask/x.go", "plexus/adapters/sqlite", "may not import plexus/adapters/sqlite"},
+		{"usecases/ask/x.go", "sync", ""},
+		{"usecases/ask/x.go", "plexus/usecases/devices", "may not import"},
+		{"usecases/ask/x_test.go", "plexus/adapters/memory", ""},
+		{"usecases/ask/x_test.go", "plexus/adapters/sqlite", "may not import plexus/adapters/sqlite"},
 		{"ports/x.go", "database/sql", "may not import database/sql"},
-		{"ports/x.go", "plexus/domain/usecases/ask", "may not import plexus/domain/usecases/ask"},
+		{"ports/x.go", "plexus/usecases/ask", "may not import plexus/usecases/ask"},
 		{"adapters/sqlite/x.go", "plexus/adapters/memory", "may not import plexus/adapters/memory"},
 		{"adapters/sqlite/x.go", "modernc.org/sqlite/lib", ""},
 		{"adapters/sqlite/x.go", "modernc.org/sqlitex", "may not import"},

@@ -57,12 +57,12 @@ func perFile(applies func(source) bool, check func(source) []string) func(folder
 }
 
 func core(s source) bool {
-	return !s.isTest() && !s.under("ports/portstest") && (s.under("domain") || s.under("ports"))
+	return !s.isTest() && !s.under("ports/portstest") && (s.under("domain") || s.under("usecases") || s.under("ports"))
 }
 
 // mayStart is where the core starts goroutines: a turn belongs to the host and
 // not to the connection that asked for it, so somebody in the core has to own it.
-const mayStart = "domain/usecases/personal/hub/hub.go"
+const mayStart = "usecases/personal/hub/hub.go"
 
 func inCore(check func(source) []string) func(folder) []string { return perFile(core, check) }
 
@@ -137,7 +137,7 @@ func builtinPrint(n ast.Node) string {
 
 // mayWait lists the folders of the core that may have channels: ports and use
 // cases, whose callers come at the same time.
-var mayWait = []string{"domain/usecases", "ports"}
+var mayWait = []string{"usecases", "ports"}
 
 func noChannel(s source) []string {
 	if slices.ContainsFunc(mayWait, s.under) {

@@ -44,7 +44,7 @@ func snippets() []snippet {
 	add("no init", "domain/framing/x.go",
 		[3]string{"init", "func init() {}", "x.go:2: func init"},
 		[3]string{"method", "type t int\nfunc (t) init() {}", ""})
-	add("no goroutine", "domain/usecases/ask/x.go",
+	add("no goroutine", "usecases/ask/x.go",
 		[3]string{"wait group", "func f(w W) { w.Go(f) }", "call of Go"},
 		[3]string{"go", "func f() { go f() }", "x.go:2: go statement"},
 		[3]string{"nested", "func f() { func() { defer func() { go f() }() }() }", "go statement"})
@@ -60,7 +60,7 @@ func snippets() []snippet {
 		[3]string{"durations", "import \"time\"\nconst d = time.Second\nfunc f(now time.Time) time.Time { return now.Add(d) }", ""})
 	add("no clock", "domain/sessions/x_test.go", [3]string{"a test", "import \"time\"\nvar _ = time.Now()", ""})
 	add("no channel in a leaf", "domain/sessions/x.go", [3]string{"channel", "var _ chan int", "channel type"})
-	add("no channel in a leaf", "domain/usecases/ask/x.go", [3]string{"the host", "type t struct{ c chan int }", ""})
+	add("no channel in a leaf", "usecases/ask/x.go", [3]string{"the host", "type t struct{ c chan int }", ""})
 	add("no channel in a leaf", "domain/pages/x.go", [3]string{"a leaf", "type t struct{ c chan int }", "channel type"})
 	addGlobals(add)
 	addBugs(add)

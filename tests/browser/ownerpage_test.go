@@ -25,8 +25,8 @@ import (
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/browsers"
-	"plexus/domain/usecases/devices"
+	"plexus/usecases/browsers"
+	"plexus/usecases/devices"
 	"plexus/web"
 )
 

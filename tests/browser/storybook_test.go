@@ -12,6 +12,8 @@ import (
 	"github.com/makiuchi-d/gozxing"
 	"github.com/makiuchi-d/gozxing/qrcode"
 
+	"plexus/adapters/qr"
+	"plexus/web"
 	"plexus/web/stories"
 )
 
@@ -21,13 +23,23 @@ func pictured() time.Time { return time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC
 // startStorybook serves the stories and gives the address below which they lie.
 func startStorybook(t *testing.T) string {
 	t.Helper()
-	handler, err := stories.Handler(pictured)
+	handler, err := stories.Handler(pictured, storyCode(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	site := httptest.NewServer(handler)
 	t.Cleanup(site.Close)
 	return site.URL + stories.Base
+}
+
+// storyCode is the code that the stories show.
+func storyCode(t *testing.T) web.QRCode {
+	t.Helper()
+	matrix, err := qr.Encode(stories.Payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return web.NewQRCode(matrix)
 }
 
 // window sets the size of the page in CSS pixels and how many pixels one has.
@@ -41,10 +53,7 @@ func (p *page) window(width, height int64, scale float64) {
 // the edge and every control has a name; with -screens each is pictured.
 func TestStorybookLooks(t *testing.T) {
 	base := startStorybook(t)
-	all, err := stories.All(pictured())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := stories.All(pictured(), storyCode(t))
 	p := launch(t, extensionDir).open(base)
 	for _, story := range all {
 		p.goTo(base + story.Name)

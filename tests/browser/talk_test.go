@@ -16,10 +16,10 @@ import (
 	"plexus/adapters/adminweb/desktop"
 	"plexus/adapters/memory"
 	"plexus/domain/nova"
-	"plexus/domain/usecases/personal"
-	"plexus/domain/usecases/personal/hub"
-	"plexus/domain/usecases/personal/topics"
-	"plexus/domain/usecases/personal/turns"
+	"plexus/usecases/personal"
+	"plexus/usecases/personal/hub"
+	"plexus/usecases/personal/topics"
+	"plexus/usecases/personal/turns"
 )
 
 // withPersonalHost gives the page a personal host on a store in memory.

@@ -7,7 +7,7 @@ import (
 
 	"plexus/adapters/sqlite"
 	"plexus/domain/conversations"
-	"plexus/domain/usecases/personal/life"
+	"plexus/usecases/personal/life"
 )
 
 // storedThings is what the database holds of conversations and lists, read past

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"plexus/domain/framing"
-	"plexus/domain/usecases/ask"
 	"plexus/ports"
+	"plexus/usecases/ask"
 )
 
 func TestB15_CancelStopsTheWorkAndSaysNothing(t *testing.T) {

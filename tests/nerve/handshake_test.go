@@ -14,8 +14,8 @@ import (
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/admission"
-	"plexus/domain/usecases/ask"
 	"plexus/ports"
+	"plexus/usecases/ask"
 )
 
 func TestH1_RightTokenWithoutOrigin(t *testing.T) {

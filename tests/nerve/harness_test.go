@@ -25,9 +25,9 @@ import (
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/admission"
 	"plexus/domain/framing"
-	"plexus/domain/usecases/ask"
-	"plexus/domain/usecases/browsers"
 	"plexus/ports"
+	"plexus/usecases/ask"
+	"plexus/usecases/browsers"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

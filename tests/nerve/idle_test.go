@@ -18,7 +18,7 @@ import (
 	"plexus/domain/admission"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
-	"plexus/domain/usecases/devices"
+	"plexus/usecases/devices"
 )
 
 // phoneToken is the master token, which a phone may use as well as its own.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"plexus/domain/framing"
-	"plexus/domain/usecases/ask"
 	"plexus/ports"
+	"plexus/usecases/ask"
 )
 
 // holdingAnswer blocks until the request is cancelled and reports both.

@@ -11,8 +11,8 @@ import (
 	"plexus/adapters/memory"
 	"plexus/domain/framing"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/ask"
 	"plexus/ports"
+	"plexus/usecases/ask"
 )
 
 var twoResults = []framing.Result{

@@ -10,8 +10,8 @@ import (
 	"plexus/adapters/memory"
 	"plexus/domain/admission"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/browsers"
 	"plexus/ports"
+	"plexus/usecases/browsers"
 )
 
 // hookedRegistry runs hook once between a look-up and whatever follows it, which

@@ -13,9 +13,9 @@ import (
 
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/admission"
-	"plexus/domain/usecases/ask"
-	"plexus/domain/usecases/browsers"
 	"plexus/ports"
+	"plexus/usecases/ask"
+	"plexus/usecases/browsers"
 )
 
 const (

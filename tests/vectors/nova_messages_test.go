@@ -11,8 +11,8 @@ import (
 
 	"plexus/adapters/memory"
 	"plexus/domain/nova"
-	"plexus/domain/usecases/personal"
-	"plexus/domain/usecases/personal/hub"
+	"plexus/usecases/personal"
+	"plexus/usecases/personal/hub"
 )
 
 func TestHelloVectors(t *testing.T) {

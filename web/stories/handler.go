@@ -11,13 +11,11 @@ import (
 )
 
 // Handler serves the stories, under the policy that the real pages have: a list
-// at /, each at Base and its name, the overview at Base alone.
-func Handler(now func() time.Time) (http.Handler, error) {
+// at /, each at Base and its name, the overview at Base alone. code is that of
+// Payload.
+func Handler(now func() time.Time, code web.QRCode) (http.Handler, error) {
 	static, err := web.Static()
 	if err != nil {
-		return nil, err
-	}
-	if _, err := All(now()); err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
@@ -25,12 +23,7 @@ func Handler(now func() time.Time) (http.Handler, error) {
 	// withStories hands a handler the stories as seen now.
 	withStories := func(h func(w http.ResponseWriter, r *http.Request, stories []Story)) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
-			stories, err := All(now())
-			if err != nil {
-				http.Error(w, err.Error(), http.StatusInternalServerError)
-				return
-			}
-			h(w, r, stories)
+			h(w, r, All(now(), code))
 		}
 	}
 	mux.HandleFunc("GET "+Base, withStories(show))

@@ -9,7 +9,6 @@ import (
 
 	"github.com/a-h/templ"
 
-	"plexus/adapters/qr"
 	"plexus/web"
 )
 
@@ -28,28 +27,27 @@ type Story struct {
 // book makes stories as seen at one moment.
 type book struct {
 	now     time.Time
+	code    web.QRCode
 	stories []Story
 }
 
-// All gives every story, as seen at now.
-func All(now time.Time) ([]Story, error) {
-	b := &book{now: now}
+// All gives every story, as seen at now. code is that of Payload.
+func All(now time.Time, code web.QRCode) []Story {
+	b := &book{now: now, code: code}
 	t := web.English()
 	b.add("signin", web.SignInPage(web.SignIn{T: t}))
 	b.add("signin-wrong", web.SignInPage(web.SignIn{T: t, Problem: t.SignInBadCode}))
 	b.add("signin-left", web.SignInPage(web.SignIn{T: t, Left: true}))
 	b.overview()
 	b.pairing()
-	if err := b.invitations(); err != nil {
-		return nil, err
-	}
+	b.invitations()
 	b.devices()
 	b.extensions()
 	b.rest()
 	b.conversations()
 	b.conversation()
 	b.lists()
-	return b.stories, nil
+	return b.stories
 }
 
 func (b *book) add(name string, view templ.Component) {
@@ -83,15 +81,11 @@ func (b *book) pairing() {
 	b.add("pair-warning", web.PairPage(l, web.PairStart{Address: address, Command: command, Paused: true, Full: true}))
 }
 
-func (b *book) invitations() error {
-	matrix, err := qr.Encode(Payload)
-	if err != nil {
-		return fmt.Errorf("draw the code of the stories: %w", err)
-	}
+func (b *book) invitations() {
 	l := b.layout(web.PairPlace)
 	l.Reload = 10
 	v := web.Invitation{
-		ID: "7", State: web.InvitationWaiting, Host: "box.tail1234.ts.net", Payload: Payload, Code: web.NewQRCode(matrix),
+		ID: "7", State: web.InvitationWaiting, Host: "box.tail1234.ts.net", Payload: Payload, Code: b.code,
 		Created: b.before(20 * time.Second), Address: web.Address{URL: "wss://box.tail1234.ts.net"},
 	}
 	b.add("invitation", web.InvitationPage(l, v))
@@ -113,7 +107,6 @@ func (b *book) invitations() error {
 	b.add("invitation-cancelled", web.InvitationPage(l, v))
 	v.State = web.InvitationGone
 	b.add("invitation-gone", web.InvitationPage(l, v))
-	return nil
 }
 
 // refusedPhones shows what the page of an open code says of a phone that did not

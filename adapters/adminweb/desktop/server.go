@@ -21,8 +21,8 @@ import (
 	"plexus/adapters/wsconn"
 	"plexus/domain/nova"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/personal/hub"
 	"plexus/ports"
+	"plexus/usecases/personal/hub"
 )
 
 // Defaults and limits of the endpoint.

@@ -10,8 +10,8 @@ import (
 	"plexus/adapters/wsconn"
 	"plexus/domain/nova"
 	"plexus/domain/sessions"
-	"plexus/domain/usecases/personal/hub"
-	"plexus/domain/usecases/recovery"
+	"plexus/usecases/personal/hub"
+	"plexus/usecases/recovery"
 )
 
 // laneFrames bounds what waits in each of the two lanes; with the longest frames

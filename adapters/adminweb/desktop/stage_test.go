@@ -14,9 +14,9 @@ import (
 
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/nova"
-	"plexus/domain/usecases/personal/hub"
 	"plexus/domain/workbench"
 	"plexus/ports"
+	"plexus/usecases/personal/hub"
 )
 
 const (

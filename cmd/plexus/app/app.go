@@ -19,10 +19,10 @@ import (
 	"plexus/cmd/plexus/config"
 	"plexus/cmd/plexus/services"
 	"plexus/cmd/plexus/status"
-	"plexus/domain/usecases/ask"
-	"plexus/domain/usecases/browsers"
-	"plexus/domain/usecases/devices"
-	"plexus/domain/usecases/personal"
+	"plexus/usecases/ask"
+	"plexus/usecases/browsers"
+	"plexus/usecases/devices"
+	"plexus/usecases/personal"
 )
 
 // Time limits of starting and stopping.

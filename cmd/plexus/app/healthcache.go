@@ -13,8 +13,8 @@ import (
 	"plexus/cmd/plexus/cli"
 	"plexus/cmd/plexus/doctor"
 	"plexus/cmd/plexus/status"
-	"plexus/domain/usecases/devices"
-	"plexus/domain/usecases/syncx"
+	"plexus/usecases/devices"
+	"plexus/usecases/syncx"
 	"plexus/web"
 )
 

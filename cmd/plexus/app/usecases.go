@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"plexus/domain/answers"
-	"plexus/domain/usecases/ask"
-	"plexus/domain/usecases/personal"
-	"plexus/domain/usecases/personal/hub"
-	"plexus/domain/usecases/personal/topics"
 	"plexus/ports"
+	"plexus/usecases/ask"
+	"plexus/usecases/personal"
+	"plexus/usecases/personal/hub"
+	"plexus/usecases/personal/topics"
 )
 
 // hostedGenerations is the default against a model on another machine.

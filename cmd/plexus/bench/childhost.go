@@ -21,9 +21,9 @@ import (
 	"plexus/adapters/nervews"
 	"plexus/adapters/searchapi"
 	"plexus/domain/admission"
-	"plexus/domain/usecases/ask"
-	"plexus/domain/usecases/browsers"
 	"plexus/ports"
+	"plexus/usecases/ask"
+	"plexus/usecases/browsers"
 )
 
 // RunChild is a child process of the given kind: it reads its Setup, says where

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"plexus/domain/usecases/syncx"
 	"plexus/domain/workbench"
+	"plexus/usecases/syncx"
 )
 
 // state is the workbench as its person names it: with numbers in place of

@@ -13,9 +13,9 @@ import (
 	"plexus/cmd/plexus/config"
 	"plexus/cmd/plexus/services"
 	"plexus/domain/admission"
-	"plexus/domain/usecases/ask"
-	"plexus/domain/usecases/browsers"
-	"plexus/domain/usecases/devices"
+	"plexus/usecases/ask"
+	"plexus/usecases/browsers"
+	"plexus/usecases/devices"
 )
 
 // Source is the running host that a report is about.

@@ -1,0 +1,123 @@
+package devices
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"plexus/domain/pairing"
+	"plexus/ports"
+	"plexus/usecases/syncx"
+)
+
+// lastSeenStep is how stale a device's last-seen time may be: a reconnecting
+// phone must not cost a durable write each time.
+const lastSeenStep = time.Minute
+
+// Clients knows the paired devices by their tokens, and the connections they have.
+type Clients struct {
+	deps    Deps
+	master  pairing.TokenHash
+	pairing *Pairing
+	changes *syncx.Notifier
+
+	mu    sync.Mutex // guards what follows; never held during a call to a port
+	live  map[ports.ClientLink]Identity
+	round uint64 // rises with every revocation
+}
+
+// AttachClient registers the link of an authenticated client, so that a
+// revocation can end it, and notes the visit. ok is false when the device was
+// revoked since Authenticate; the caller then closes the link. detach must be
+// called once it ends. The values of ctx serve for what detach stores.
+func (c *Clients) AttachClient(ctx context.Context, who Identity, link ports.ClientLink) (detach func(), ok bool) {
+	c.mu.Lock()
+	c.live[link] = who
+	stale := c.round != who.round
+	c.mu.Unlock()
+	if stale && !c.stillPaired(ctx, who) {
+		c.release(link)
+		return nil, false
+	}
+	c.recordVisit(ctx, &who)
+	c.changes.Notify()
+	return func() {
+		if c.release(link) {
+			c.recordVisit(context.WithoutCancel(ctx), &who)
+			c.changes.Notify()
+		}
+	}, true
+}
+
+func (c *Clients) release(link ports.ClientLink) (was bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, was = c.live[link]
+	delete(c.live, link)
+	return was
+}
+
+// stillPaired looks the device up by its ID, since the token is not kept.
+func (c *Clients) stillPaired(ctx context.Context, who Identity) bool {
+	if who.Master {
+		return true
+	}
+	_, err := c.deps.Devices.DeviceHash(ctx, who.Device.ID)
+	if err != nil && !errors.Is(err, ports.ErrDeviceUnknown) && ctx.Err() == nil {
+		c.deps.Log.Error("a device could not be looked up again", "error", err)
+	}
+	return err == nil
+}
+
+// recordVisit stores a visit where the last one is not recent. A failure
+// is logged and does not refuse the client.
+func (c *Clients) recordVisit(ctx context.Context, who *Identity) {
+	now := c.deps.Now()
+	if age := now.Sub(who.Device.LastSeenAt); who.Master || !who.Device.NeverConnected() && age >= 0 && age < lastSeenStep {
+		return
+	}
+	err := c.deps.Devices.TouchDevice(ctx, who.Device.ID, now)
+	switch {
+	case err == nil:
+		who.Device.LastSeenAt = now
+		if who.Device.NeverConnected() {
+			who.Device.FirstConnectedAt = now
+		}
+	case !errors.Is(err, ports.ErrDeviceUnknown) && ctx.Err() == nil: // unknown: revoked while it was connected
+		c.deps.Log.Error("a device's visit could not be stored", "error", err)
+	}
+}
+
+// LiveClients counts the attached links, those of the master token included.
+func (c *Clients) LiveClients() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.live)
+}
+
+// Status is a device as the owner sees it.
+type Status struct {
+	pairing.Device
+	Connected bool // now
+}
+
+// Devices lists the devices in the order they were paired.
+func (c *Clients) Devices(ctx context.Context) ([]Status, error) {
+	list, err := c.deps.Devices.Devices(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list devices: %w", err)
+	}
+	connected := map[pairing.DeviceID]bool{}
+	c.mu.Lock()
+	for _, who := range c.live {
+		connected[who.Device.ID] = true // of the master token: the zero ID, which no device has
+	}
+	c.mu.Unlock()
+	all := make([]Status, 0, len(list))
+	for _, d := range list {
+		all = append(all, Status{Device: d, Connected: connected[d.ID]})
+	}
+	return all, nil
+}
