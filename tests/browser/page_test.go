@@ -52,7 +52,11 @@ func (p *page) wait(expression string) {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
+		// A page that is being replaced by another one may leave a question without an
+		// answer for ever: it is asked again.
+		asked, answered := context.WithTimeout(ctx, waitAtMost/10)
+		ok, err := chromedp.Run(asked, chromedp.Evaluate[bool]("Boolean("+expression+")"))
+		answered()
 		if ok {
 			return
 		}

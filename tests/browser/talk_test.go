@@ -16,18 +16,42 @@ import (
 	"plexus/adapters/adminweb/desktop"
 	"plexus/adapters/memory"
 	"plexus/domain/nova"
+	"plexus/ports"
 	"plexus/usecases/personal"
 	"plexus/usecases/personal/hub"
 	"plexus/usecases/personal/topics"
 	"plexus/usecases/personal/turns"
 )
 
+// pageHost is a personal host that tells when the page's socket is there. A text
+// that is sent before that goes by the form, and the page is loaded again.
+type pageHost struct {
+	*personal.Host
+	attached chan struct{}
+}
+
+// Attach implements desktop.Host.
+func (h *pageHost) Attach(link ports.PersonalLink, terms hub.Terms) hub.Endpoint {
+	defer func() { h.attached <- struct{}{} }()
+	return h.Host.Attach(link, terms)
+}
+
+// awaitSocket waits for the next socket of the page.
+func (h *pageHost) awaitSocket(t *testing.T) {
+	t.Helper()
+	select {
+	case <-h.attached:
+	case <-time.After(waitAtMost):
+		t.Fatal("the page opened no socket")
+	}
+}
+
 // withPersonalHost gives the page a personal host on a store in memory.
-func withPersonalHost(t *testing.T, model *memory.ScriptedModel) (*personal.Host, func(*adminweb.Config)) {
+func withPersonalHost(t *testing.T, model *memory.ScriptedModel) (*pageHost, func(*adminweb.Config)) {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	store := memory.NewPersonal()
-	h, err := personal.New(t.Context(), personal.Deps{
+	made, err := personal.New(t.Context(), personal.Deps{
 		Services: hub.Services{
 			Store: store, Random: rand.Reader, Now: time.Now, Within: context.WithTimeout,
 			After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, Log: log,
@@ -37,7 +61,8 @@ func withPersonalHost(t *testing.T, model *memory.ScriptedModel) (*personal.Host
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(h.Stop)
+	t.Cleanup(made.Stop)
+	h := &pageHost{made, make(chan struct{}, 16)} // a page that comes back opens another one
 	return h, func(cfg *adminweb.Config) {
 		cfg.Personal = &adminweb.Personal{Conversations: h.Chats, Texts: h.Turns, Topics: h.Topics, Lists: h.Life}
 		cfg.Changed = append(cfg.Changed, h.Changed)
@@ -72,6 +97,7 @@ func TestOwnerPageTalks(t *testing.T) {
 	p.click(`[data-conversation="chat:main"] a`)
 	p.wait(`document.querySelector("#write")`)
 	p.eval("window.kept = true")
+	h.awaitSocket(t)
 	p.typeText("#text", "Tell me everything.\r")
 	p.wait(`document.querySelector(".message.mine .words")?.innerText === "Tell me everything." && document.querySelector("#text").value === ""`)
 	p.wait(`!document.querySelector("#answer").hidden && document.querySelector("#answer-text").innerText.includes("Sentence 25 of")`)
@@ -104,7 +130,7 @@ func (nobody) Changed(uint64)    {}
 // of its life, and lives for months.
 func TestOwnerPageTalksWhenNoMoreRequestsAreRemembered(t *testing.T) {
 	h, with := withPersonalHost(t, &memory.ScriptedModel{Pieces: []string{"In 1932."}})
-	other := h.Attach(nobody{}, hub.Terms{Desktop: true, Personal: true})
+	other := h.Host.Attach(nobody{}, hub.Terms{Desktop: true, Personal: true})
 	for n := range turns.MaxTextRequests {
 		if err := other.Deliver(t.Context(), nova.InputText{Text: "?", RequestID: fmt.Sprint(n), ConversationID: "nowhere"}); err != nil {
 			t.Fatal(err)
@@ -115,6 +141,7 @@ func TestOwnerPageTalksWhenNoMoreRequestsAreRemembered(t *testing.T) {
 	p.waitText("h1", "Conversations")
 	p.click(`[data-conversation="chat:main"] a`)
 	p.wait(`document.querySelector("#write")`)
+	h.awaitSocket(t)
 	p.typeText("#text", "When did it open?\r")
 	p.wait(`document.querySelector(".message.mine .words")?.innerText === "When did it open?" && document.querySelector("#text").value === ""`)
 }
