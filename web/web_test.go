@@ -159,6 +159,25 @@ func TestACodeIsShownOnlyWhileItWaits(t *testing.T) {
 	}
 }
 
+// TestScriptsFindWhatLiesBesideThem: what the extension's panel and the page share is
+// served in the folder of the script that loads it, whose address tells them apart.
+func TestScriptsFindWhatLiesBesideThem(t *testing.T) {
+	handler, err := web.Static()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := drawAll(t)["talk"]
+	folder := hashed.FindString(page[strings.LastIndex(page[:strings.Index(page, "talk.js")], `"`):])
+	for _, name := range []string{"markdown.js", "markdown.css"} {
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, folder+name, nil))
+		want, err := os.ReadFile("extension/" + name)
+		if err != nil || answer.Code != http.StatusOK || answer.Body.String() != string(want) {
+			t.Errorf("%s%s: %d, %d bytes (%v)", folder, name, answer.Code, answer.Body.Len(), err)
+		}
+	}
+}
+
 func TestStaticFilesHaveOneAddressEach(t *testing.T) {
 	handler, err := web.Static()
 	if err != nil {

@@ -1,48 +1,15 @@
-// Finds the source marks [1] … [100] and [page] in a text that comes in pieces.
+// What the host says beside the words of an answer: marks of sources, and sentences
+// of its own.
 
-const whole = /\[(\d{1,3}|page)\]/g;
-const begun = /\[(\d{0,3}|p|pa|pag|page)$/;
+import { linkable } from "./markdown.js";
 
-/** Splits streamed text into plain pieces and marks; a mark may be cut by pieces. */
-export class MarkReader {
-  #held = "";
-
-  /** Gives a list of {text} and {mark, text}; a possible mark at the end is held back. */
-  push(piece) {
-    const text = this.#held + piece;
-    const cut = text.search(begun);
-    this.#held = cut < 0 ? "" : text.slice(cut);
-    return split(cut < 0 ? text : text.slice(0, cut));
-  }
-
-  /** Gives what was held back. */
-  end() {
-    const rest = this.#held;
-    this.#held = "";
-    return split(rest);
-  }
-}
-
-function split(text) {
-  const parts = [];
-  let from = 0;
-  for (const match of text.matchAll(whole)) {
-    if (match.index > from) parts.push({ text: text.slice(from, match.index) });
-    parts.push({ text: match[0], mark: match[1] });
-    from = match.index + match[0].length;
-  }
-  if (from < text.length) parts.push({ text: text.slice(from) });
-  return parts;
-}
-
-/** The address if it may be linked: http and https only, else null. */
-export function linkable(address) {
-  try {
-    const url = new URL(address);
-    return url.protocol === "http:" || url.protocol === "https:" ? url.href : null;
-  } catch {
-    return null;
-  }
+/**
+ * The address that a source mark leads to, or null. The marks are the host's: only a
+ * result that came with this answer is a source, and [page] only when the page was
+ * sent with the question. Any other number in brackets is text.
+ */
+export function sourceOf(name, results, pageURL) {
+  return linkable(name === "page" ? pageURL : (results[Number(name) - 1]?.url ?? ""));
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { api } from "./settings.js";
 import { MAX_EXTRACT, MAX_SELECTION, MAX_TITLE, MAX_URL, clip, excerpt } from "./excerpt.js";
-import { linkable } from "./marks.js";
+import { linkable } from "./markdown.js";
 
 const patienceMs = 2000; // a page that hangs is asked about without its text
 

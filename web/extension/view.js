@@ -1,7 +1,8 @@
 // The panel's page: puts what panel.js knows into elements. Everything from
 // outside becomes a text node; addresses become links only when they are http(s).
 
-import { linkable, MarkReader } from "./marks.js";
+import { MarkdownView, linkable } from "./markdown.js";
+import { sourceOf } from "./marks.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -118,16 +119,16 @@ export class ExchangeView {
   #say;
   #pageURL;
   #results = [];
-  #marks = new MarkReader();
-  #text = "";
+  #answer;
+  #empty = true;
 
   constructor(question, pageURL, say) {
     this.#say = say;
     this.#pageURL = pageURL;
+    this.#answer = new MarkdownView($("answer"), { mark: (name) => this.#mark(name), copy: say("copy"), copied: say("copied") });
     $("empty").hidden = true;
     $("exchange").hidden = false;
     $("asked").textContent = question;
-    $("answer").replaceChildren();
     $("answer").setAttribute("aria-busy", "true");
     $("results").replaceChildren();
     for (const id of ["found", "nothing", "note"]) $(id).hidden = true;
@@ -136,7 +137,7 @@ export class ExchangeView {
   }
 
   get isEmpty() {
-    return this.#text.trim() === "" && this.#results.length === 0;
+    return this.#empty && this.#results.length === 0;
   }
 
   showResults(results, tookMs) {
@@ -159,34 +160,22 @@ export class ExchangeView {
   }
 
   append(text) {
-    this.#text += text;
+    if (text.trim() !== "") this.#empty = false;
     $("looking").hidden = true;
-    this.#put(this.#marks.push(text));
+    this.#answer.append(text);
   }
 
-  #put(parts) {
-    const answer = $("answer");
-    for (const { text, mark } of parts) {
-      const address = mark ? this.#address(mark) : null;
-      if (address) {
-        const made = link("mark", mark === "page" ? this.#say("pageMark") : mark, address);
-        made.title = address;
-        answer.append(made);
-      } else if (answer.lastChild instanceof Text) {
-        answer.lastChild.appendData(text);
-      } else {
-        answer.append(text);
-      }
-    }
-  }
-
-  #address(mark) {
-    return linkable(mark === "page" ? this.#pageURL : (this.#results[Number(mark) - 1]?.url ?? ""));
+  #mark(name) {
+    const address = sourceOf(name, this.#results, this.#pageURL);
+    if (!address) return null;
+    const made = link("mark", name === "page" ? this.#say("pageMark") : name, address);
+    made.title = address;
+    return made;
   }
 
   /** Ends the exchange; `note` is a text to show under the answer, or "". */
   end(note, { plain = false, again = false } = {}) {
-    this.#put(this.#marks.end());
+    this.#answer.end();
     $("answer").setAttribute("aria-busy", "false");
     $("looking").hidden = true;
     $("nothing").hidden = note !== "" || !this.isEmpty;

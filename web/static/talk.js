@@ -1,8 +1,32 @@
 // The page of one conversation: what is written goes over the desktop socket, and
-// the answer appears while it is made. Without it the form is posted.
+// the answer appears while it is made. Without it the form is posted. What the host
+// says is shown as Markdown; without script its text is there as it is.
 "use strict";
 
-(() => {
+(async (folder) => {
+  const { MarkdownView } = await import(folder + "markdown.js");
+  const sheet = document.createElement("link");
+  sheet.rel = "stylesheet";
+  sheet.href = folder + "markdown.css";
+  document.head.append(sheet);
+
+  function markdown(element) {
+    element.classList.add("markdown");
+    const copy = document.documentElement.lang.startsWith("zh") ? "复制" : "Copy";
+    return new MarkdownView(element, { copy, copied: document.body.dataset.copied });
+  }
+
+  function readAll() {
+    for (const words of document.querySelectorAll(".message:not(.mine, #answer) .words:not(.markdown)")) {
+      const text = words.textContent;
+      const view = markdown(words);
+      view.append(text);
+      view.end();
+    }
+  }
+  readAll();
+  document.addEventListener("plexus:fresh", readAll);
+
   const form = document.getElementById("write");
   if (!form) return;
   const field = document.getElementById("text");
@@ -16,6 +40,8 @@
   let sent = null; // what waits for its receipt
   let patience = 0; // timer of that
   let shown = ""; // turn and message that the answer belongs to
+  let known = ""; // what was said so far
+  let view = null; // of that
   let wait = 1000;
 
   function connect() {
@@ -67,18 +93,26 @@
   // A caption that is not the last holds the end of what was said so far.
   function caption(m) {
     const key = [m.turn_id, m.message_id].join(" ");
-    if (key !== shown) said.textContent = "";
+    if (key !== shown) say("");
     shown = key;
     if (m.final) {
       // One without words takes away what was shown.
-      if (m.full_text || m.text) said.textContent = m.full_text ?? joined(said.textContent, m.text);
+      if (m.full_text || m.text) say(m.full_text ?? joined(known, m.text));
       else answer.hidden = true;
+      view?.end();
       return;
     }
     const low = atBottom();
-    said.textContent = joined(said.textContent, m.text);
+    say(joined(known, m.text));
     answer.hidden = false;
     if (low) scrollTo(0, document.documentElement.scrollHeight);
+  }
+
+  // What was shown stays, and where a text goes on only the rest is new.
+  function say(text) {
+    if (!view || !text.startsWith(known)) [view, known] = [markdown(said), ""];
+    view.append(text.slice(known.length));
+    known = text;
   }
 
   // joined puts the end of a text to what is known of it. What came in between, if
@@ -122,4 +156,4 @@
   addEventListener("pageshow", (e) => e.persisted && connect());
   addEventListener("pagehide", () => socket?.close());
   connect();
-})();
+})(document.currentScript.src.replace(/[^/]*$/, ""));

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fourDigits, whyRefused } from "../admission.js";
 import { MAX_EXTRACT, clip, excerpt, terms } from "../excerpt.js";
-import { MarkReader, hostSentence, linkable } from "../marks.js";
+import { linkable } from "../markdown.js";
+import { hostSentence, sourceOf } from "../marks.js";
 import { contextOf } from "../page.js";
 import { isHostToken, parseAddress } from "../settings.js";
 import { languages, pickLanguage, speaker } from "../strings.js";
@@ -43,16 +44,11 @@ test("host tokens: 64 lower-case hex digits or none", () => {
   for (const bad of ["0A".repeat(32), "0a".repeat(31), "0a".repeat(33), " "]) assert.ok(!isHostToken(bad));
 });
 
-test("marks are found however the stream is cut", () => {
-  const text = "Opened in 1931 [1], rebuilt [12][page]. Not [x], [1234], a[0]] or [pa";
-  const want = [["1", "12", "page", "0"], text];
-  for (let step = 1; step <= text.length; step++) {
-    const reader = new MarkReader();
-    const parts = [];
-    for (let i = 0; i < text.length; i += step) parts.push(...reader.push(text.slice(i, i + step)));
-    parts.push(...reader.end());
-    assert.deepEqual([parts.filter((p) => p.mark).map((p) => p.mark), parts.map((p) => p.text).join("")], want, `step ${step}`);
-  }
+test("D18 a mark leads to what was offered and nowhere else", () => {
+  const results = [{ url: "https://a.test/1" }, { url: "javascript:alert(1)" }, { url: "http://a.test/3" }];
+  const lead = (name, found = results, page = "https://p.test/") => sourceOf(name, found, page);
+  assert.deepEqual(["1", "2", "3", "4", "100", "page"].map((name) => lead(name)), ["https://a.test/1", null, "http://a.test/3", null, null, "https://p.test/"]);
+  assert.deepEqual(["1", "page"].map((name) => lead(name, [], "")), [null, null], "nothing was offered");
 });
 
 test("only http and https become links", () => {
