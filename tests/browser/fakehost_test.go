@@ -35,11 +35,34 @@ type question struct {
 	conn *websocket.Conn
 	id   uint64
 	body struct {
-		V       int               `json:"v"`
-		Query   string            `json:"query"`
-		Context map[string]string `json:"context"`
-		Opts    map[string]any    `json:"opts"`
+		V       int            `json:"v"`
+		Query   string         `json:"query"`
+		Context members        `json:"context"`
+		Opts    map[string]any `json:"opts"`
 	}
+}
+
+// members are those of a JSON object, numbers as they are written.
+type members map[string]string
+
+func (m *members) UnmarshalJSON(text []byte) error {
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return err
+	}
+	*m = members{}
+	for name, value := range raw {
+		(*m)[name] = string(value)
+		if value[0] != '"' {
+			continue
+		}
+		var unquoted string
+		if err := json.Unmarshal(value, &unquoted); err != nil {
+			return err
+		}
+		(*m)[name] = unquoted
+	}
+	return nil
 }
 
 type found struct {
@@ -115,6 +138,7 @@ func (h *fakeHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
+	conn.SetReadLimit(1<<20 + 20) // one frame
 	h.converse(h.running, conn)
 }
 

@@ -100,6 +100,29 @@ func TestPanelScreens(t *testing.T) {
 	screens(t, panel, "interrupted")
 }
 
+// TestPanelPageScreens pictures what the panel says of pages that are long, and of
+// those that cannot be read.
+func TestPanelPageScreens(t *testing.T) {
+	host := startFakeHost(t, "127.0.0.1:0", true)
+	site := serveSaved(t, savedPages())
+	b := launch(t, extensionDir)
+	b.set(map[string]any{"address": host.address()})
+	panel := b.pressAction(b.open(site.URL + "/made/article"))
+	panel.waitText("#status", "Connected")
+	panel.waitShown("#whole")
+	screens(t, panel, "excerpt")
+	panel.click("#whole")
+	panel.click("#size")
+	panel.waitShown("#sent-text")
+	screens(t, panel, "whole-page")
+	panel.click("#size")
+	for path, state := range map[string]string{"embedpdf.html": "pdf", "onlyforeign.html": "frames"} {
+		b.press(b.open(site.URL + "/" + path))
+		panel.waitShown("#page-bare")
+		screens(t, panel, state)
+	}
+}
+
 // TestOptionsScreens pictures the settings page and its refusal of a bad address.
 func TestOptionsScreens(t *testing.T) {
 	options := launch(t, extensionDir).open("chrome-extension://" + extensionID + "/options.html")

@@ -1,18 +1,18 @@
 // The side panel: holds the connection, asks, and shows what comes.
 
 import { fourDigits, offer, whyRefused } from "./admission.js";
+import { MAX_EXTRACT, size } from "./excerpt.js";
 import { hostSentence } from "./marks.js";
 import { NerveClient, MAX_RESULTS } from "./nerve.js";
-import { contextOf, readPage } from "./page.js";
+import { contextOf, noPage, readPage } from "./page.js";
 import { api, defaultSettings, loadSettings, ownKey, parseAddress } from "./settings.js";
 import { pickLanguage, speaker, translate } from "./strings.js";
-import { ExchangeView, fitQuestion, showConnection, showControls, showPage, showTrying } from "./view.js";
+import { ExchangeView, fitQuestion, showConnection, showControls, showPage, showSent, showTrying } from "./view.js";
 
 const resultsWanted = Math.min(10, MAX_RESULTS);
 const patienceMs = 4000; // a host that restarts is back by then; a longer absence gets its notice
 
 const $ = (id) => document.getElementById(id);
-const noPage = { kind: "none", url: "", title: "", selection: "", text: "" };
 
 let settings = defaultSettings;
 let say = speaker("en");
@@ -21,6 +21,9 @@ let identity = { digits: "" };
 let lostAt = -Infinity; // when an open connection went away
 let usePage = true;
 let page = noPage;
+let whole = false; // as much of this page as possible is wanted
+let context = contextOf(noPage, ""); // of the question as it stands
+let preview = null; // timer of the next look at that
 let asked = ""; // the question that is shown
 let request = null; // {cancel} of the running question
 let attempt = 0; // counts changes of the connection, so that only the latest is explained
@@ -31,12 +34,25 @@ client.hold(); // for as long as the panel lives
 
 function show() {
   showConnection(connection, say, identity);
-  showPage(page, usePage, say);
+  updatePage();
   controls();
 }
 
 function controls() {
   showControls({ running: request !== null, ready: connection === "open" });
+}
+
+// Shows what would be sent if the question were asked now.
+function updatePage() {
+  clearTimeout(preview);
+  context = contextOf(usePage ? page : noPage, $("question").value.trim() || asked, whole);
+  const longer = page.kind === "page" && size(page.text) > MAX_EXTRACT;
+  showPage(page, { used: usePage, whole, longer, context }, say);
+}
+
+function updatePageSoon() {
+  clearTimeout(preview);
+  preview = setTimeout(updatePage, 200);
 }
 
 async function connectionChanged(state) {
@@ -62,8 +78,9 @@ async function refreshPage() {
   const mine = ++reading;
   const read = await readPage();
   if (mine === reading) {
+    if (read.url !== page.url) whole = false;
     page = read;
-    showPage(page, usePage, say);
+    updatePage();
   }
   return read;
 }
@@ -81,12 +98,12 @@ async function ask(question) {
 }
 
 function begin(question, used) {
-  const context = contextOf(used, question);
-  const exchange = new ExchangeView(question, context.url, say);
+  const sent = contextOf(used, question, whole);
+  const exchange = new ExchangeView(question, sent.url, say);
   let sentence = null;
   try {
     request = client.ask(
-      { query: question, context, opts: { search: true, max_results: resultsWanted } },
+      { query: question, context: sent, opts: { search: true, max_results: resultsWanted } },
       {
         onResults: (results, tookMs) => exchange.showResults(results, tookMs),
         onToken: (text, last) => {
@@ -145,11 +162,17 @@ function listen() {
   $("question").addEventListener("input", () => {
     fitQuestion();
     controls();
+    updatePageSoon();
   });
   $("use-page").addEventListener("change", (event) => {
     usePage = event.target.checked;
-    showPage(page, usePage, say);
+    updatePage();
   });
+  $("whole").addEventListener("click", () => {
+    whole = !whole;
+    updatePage();
+  });
+  $("sent").addEventListener("toggle", () => showSent(context));
   $("stop").addEventListener("click", () => {
     stop();
     $("question").focus();

@@ -79,19 +79,51 @@ export function showTrying(say) {
 }
 
 const pageLines = { locked: "pageLocked", private: "pagePrivate", none: "pageNone" };
+const bareLines = { pdf: "barePDF", media: "bareMedia", frames: "bareFrames", slow: "bareSlow", refused: "bareRefused", empty: "bareEmpty" };
 
-/** Shows the page in front and whether it is used. */
-export function showPage(page, used, say) {
+const kilobytes = (bytes) => (Math.max(bytes, 103) / 1024).toFixed(bytes < 10_000 ? 1 : 0).replace(/\.0$/, "");
+
+// "4 of 21 KB": how much is sent, and of how much.
+function sizeLine({ context, more }, say) {
+  if (context.extract === undefined) return "";
+  const used = new TextEncoder().encode(context.extract).length;
+  const total = context.extract_total;
+  const values = { used: kilobytes(used), total: kilobytes(total) + (more ? "+" : "") };
+  if (context.extract_kind === "selection") return say("sizeSelection", values);
+  return say(context.extract_kind === "whole" ? "sizeWhole" : "sizePart", values);
+}
+
+/**
+ * Shows the page in front and what of it is sent: `context` is that of the question
+ * as it stands, `whole` whether as much as possible of the page is wanted, `longer`
+ * whether that is more than what is sent without it.
+ */
+export function showPage(page, { used, whole, longer, context }, say) {
   const usable = page.kind === "page" || page.kind === "bare";
+  const sent = usable && used;
   $("use-page").disabled = page.kind === "private" || page.kind === "none";
   $("use-page").checked = used && page.kind !== "private" && page.kind !== "none";
   $("page-title").textContent = usable && !used ? say("pageOff") : usable ? page.title || page.url : say(pageLines[page.kind]);
   $("page-title").title = page.url;
   $("page-title").classList.toggle("hint", page.kind === "locked" && used);
-  $("page-bare").hidden = page.kind !== "bare" || !used;
-  $("selection").hidden = page.selection === "" || !used;
+  $("page-bare").hidden = page.kind !== "bare" || !sent;
+  $("page-bare").textContent = page.kind === "bare" ? say(bareLines[page.why]) : "";
+  $("page-frames").hidden = page.kind !== "page" || page.unread === 0 || !sent;
+  $("page-frames").textContent = page.unread > 0 ? say(page.unread === 1 ? "frameUnread" : "framesUnread", { count: page.unread }) : "";
+  $("selection").hidden = page.selection === "" || !sent;
   $("selection-text").textContent = page.selection.replace(/\s+/g, " ").slice(0, 200);
+  $("sent-box").hidden = !sent || context.extract === undefined;
+  $("size").textContent = sizeLine({ context, more: page.more }, say);
+  $("whole").hidden = !longer;
+  $("whole").setAttribute("aria-pressed", String(whole));
+  if ($("sent").open) showSent(context);
   $("question").placeholder = say(usable && used ? "questionHintPage" : "questionHint");
+}
+
+/** Shows the very text that is sent. */
+export function showSent(context) {
+  const text = context.extract ?? "";
+  if ($("sent-text").textContent !== text) $("sent-text").textContent = text;
 }
 
 /** Shows whether a question can be asked or a running one stopped. */

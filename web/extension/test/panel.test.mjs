@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fourDigits, whyRefused } from "../admission.js";
-import { MAX_EXTRACT, clip, excerpt, terms } from "../excerpt.js";
+import { MAX_EXTRACT, MAX_WHOLE, clip, excerpt, isOverview, terms } from "../excerpt.js";
 import { linkable } from "../markdown.js";
 import { hostSentence, sourceOf } from "../marks.js";
 import { contextOf } from "../page.js";
@@ -92,21 +92,120 @@ test("an excerpt fits, keeps order and holds what the question is about", () => 
   assert.ok(bytes(wide) <= MAX_EXTRACT && bytes(wide) > 1000 && wide.isWellFormed());
 });
 
-test("terms: words of three letters, pairs of CJK characters", () => {
-  assert.deepEqual(terms("When is a bridge?"), ["when", "bridge"]);
-  assert.deepEqual(terms("大桥何时"), ["大桥", "桥何", "何时"]);
+test("terms: no stop words, whole words without endings, pairs of CJK characters", () => {
+  assert.deepEqual(terms("When was a bridge opened?"), ["bridg", "open"]);
+  assert.deepEqual(terms("大桥是什么时候通车的？"), ["大桥", "通车"]);
+  assert.deepEqual(terms("猫"), ["猫"]);
+  assert.deepEqual(terms("Wann wurde die Brücke gebaut?"), ["bruck", "gebaut"]);
+  assert.deepEqual(terms("Quelle est la hauteur de l'église ?"), ["hauteur", "eglis"]);
+  assert.deepEqual(terms("¿Cuándo se abrió el puente?"), ["abrio", "puent"]);
+  assert.deepEqual(terms("Quando è stato aperto il ponte?"), ["stato", "aperto", "pont"]);
+  assert.deepEqual(terms("What is it about?"), []);
 });
+
+test("questions about the whole are told from others", () => {
+  for (const q of ["Summarise this", "tl;dr", "What is this page about?", "Give me the key points", "总结一下", "这篇文章讲了什么？", "Fasse die Seite zusammen", "Résume cette page", "De quoi parle cet article ?",
+    "Resume esta página", "Riassumi", "Faça um resumo", "Vat samen: samenvatting", "Translate it into Dutch", "要約して"]) assert.ok(isOverview(q), q);
+  for (const q of ["When did it open?", "Who wrote the summons?", "大桥何时通车", "What does the gistfile do to disks?"]) assert.ok(!isOverview(q), q);
+});
+
+// A page of about 200 KB with headings, whose one fact stands where `at` says.
+function longPage(fact, at, every = 20) {
+  const words = "river valley stone market winter summer train road school harbour light colour music paper lantern".split(" ");
+  let seed = 7;
+  const random = (n) => (seed = (seed * 48271) % 2147483647) % n;
+  const lines = [];
+  const headings = [];
+  for (let i = 0; i < 400; i++) {
+    if (i % every === 0) headings.push(lines.push(`Section ${i / every}`) - 1);
+    lines.push(i === at ? fact : `${Array.from({ length: 75 }, () => words[random(words.length)]).join(" ")}.`);
+  }
+  lines.push("The end of the report.");
+  return { text: lines.join("\n"), headings };
+}
+
+test("D17 the excerpt of a long page: question, headings, beginning, end, marked gaps", () => {
+  for (const [fact, question] of [
+    ["The dam was finished in 1962.", "When was the dam finished?"],
+    ["大坝于一九六二年完工。", "大坝是什么时候完工的？"],
+    ["Der Damm wurde 1962 fertig gestellt.", "Wann war der Damm fertig?"],
+    ["The damage was great.", "What was damaged?"],
+  ]) {
+    for (const at of [3, 150, 260, 398]) {
+      const { text, headings } = longPage(fact, at);
+      const part = excerpt(text, question, MAX_EXTRACT, headings);
+      assert.ok(bytes(part) <= MAX_EXTRACT && bytes(part) > 3000, `${bytes(part)} bytes`);
+      assert.ok(part.includes(fact), `${question} at ${at}`);
+      assert.ok(part.startsWith("Section 0\n") && part.endsWith("The end of the report."));
+      assert.ok(part.includes(`Section ${Math.floor(at / 20)}\n`), "the heading above it");
+      assert.match(part, /\n…\n/);
+    }
+  }
+  const many = longPage("The dam was finished in 1962.", 300, 2);
+  assert.ok(excerpt(many.text, "When was the dam finished?", MAX_EXTRACT, many.headings).includes("Section 150\nThe dam"), "of many headings, the one above it");
+  const { text, headings } = longPage("The damage was great.", 200);
+  assert.ok(!excerpt(text, "Where is the dam?", MAX_EXTRACT, headings).includes("damage"), "a part of a word is no match");
+});
+
+test("D17 a question about the whole takes a spread, with the outline", () => {
+  for (const question of ["Summarise this page", "总结", "Ist das glaubwürdig?"]) {
+    const { text, headings } = longPage("Who can summarise a page has read it.", 30);
+    const part = excerpt(text, question, MAX_EXTRACT, headings);
+    assert.ok(bytes(part) <= MAX_EXTRACT && bytes(part) > 3000, `${bytes(part)} bytes`);
+    for (let n = 0; n < 20; n++) assert.ok(part.includes(`Section ${n}\n`), `section ${n}`);
+    const lines = part.split("\n").filter((line) => line !== "…" && !line.startsWith("Section"));
+    const places = lines.map((line) => text.indexOf(line) / text.length);
+    assert.ok(places.every((place) => place >= 0), "every line stands in the page");
+    for (let tenth = 0; tenth < 10; tenth++) assert.ok(places.some((place) => Math.floor(place * 10) === tenth), `nothing of tenth ${tenth}`);
+  }
+});
+
+test("D17 the whole page: up to 64 KiB, and beyond that the part that matters", () => {
+  const { text, headings } = longPage("The dam was finished in 1962.", 260);
+  const part = excerpt(text, "When was the dam finished?", MAX_WHOLE, headings);
+  assert.ok(bytes(part) <= MAX_WHOLE && bytes(part) > 60_000 && part.includes("1962"));
+  assert.equal(excerpt(text.slice(0, 65_536), "x", MAX_WHOLE, headings), text.slice(0, 65_536));
+});
+
+test("an excerpt takes time in proportion, whatever the page is made of", () => {
+  const spent = (text) => {
+    const before = process.cpuUsage();
+    excerpt(text, "When did the bridge of the valley open and who built it?", MAX_EXTRACT, text.split("\n").map((_, i) => i));
+    const { user, system } = process.cpuUsage(before);
+    return user + system + 3000;
+  };
+  for (const piece of ["bridge ", "bridge\n", "x", "\n", " ", "桥", ". ", "a. b\n", "\u0301", "1"]) {
+    const [short, long] = [20_000, 160_000].map((length) => Math.min(...[1, 2, 3].map(() => spent(piece.repeat(length / piece.length)))));
+    assert.ok(long / short < 36, `${JSON.stringify(piece)}: ${short} µs, ${long} µs`);
+  }
+});
+
+const page = (changes) => ({ kind: "page", why: "", url: "https://a.test", title: "t", selection: "", text: "x", headings: [], more: false, unread: 0, ...changes });
 
 test("D14 no page means an empty context and nothing else", () => {
   const nothing = { url: "", title: "" };
-  for (const kind of ["none", "private", "locked"]) {
-    assert.deepEqual(contextOf({ kind, url: "https://a.test", title: "t", selection: "s", text: "x" }, "q"), nothing);
-  }
-  assert.deepEqual(contextOf({ kind: "bare", url: "https://a.test", title: "t", selection: "", text: "" }, "q"), { url: "https://a.test", title: "t" });
-  const full = contextOf({ kind: "page", url: "https://a.test", title: "t", selection: "s".repeat(9000), text: "x" }, "q");
-  assert.deepEqual([full.selection.length, full.extract], [2048, "x"]);
-  const endless = contextOf({ kind: "page", url: "https://a.test/" + "x".repeat(2_000_000), title: "t", selection: "", text: "x" }, "q");
-  assert.deepEqual(endless, { url: "", title: "t", extract: "x" });
+  for (const kind of ["none", "private", "locked"]) assert.deepEqual(contextOf(page({ kind, selection: "s" }), "q"), nothing);
+  assert.deepEqual(contextOf(page({ kind: "bare", text: "" }), "q"), { url: "https://a.test", title: "t" });
+  const endless = contextOf(page({ url: "https://a.test/" + "x".repeat(2_000_000) }), "q");
+  assert.deepEqual(endless, { url: "", title: "t", extract: "x", extract_total: 1, extract_kind: "whole" });
+});
+
+test("D17 the context says how much there is and what of it is sent", () => {
+  const { text, headings } = longPage("The dam was finished in 1962.", 260);
+  const kinds = (changes, whole) => {
+    const { selection, extract, extract_total, extract_kind } = contextOf(page(changes), "When was the dam finished?", whole);
+    return [bytes(selection ?? ""), bytes(extract) > MAX_EXTRACT, extract_total, extract_kind];
+  };
+  assert.deepEqual(kinds({ text: "汉" }), [0, false, 3, "whole"]);
+  assert.deepEqual(kinds({ text: "汉", more: true }), [0, false, 3, "excerpt"], "a page that was not read to its end");
+  assert.deepEqual(kinds({ text, headings }), [0, false, bytes(text), "excerpt"]);
+  assert.deepEqual(kinds({ text, headings }, true), [0, true, bytes(text), "excerpt"]);
+  assert.deepEqual(kinds({ text: text.slice(0, 50_000), headings }, true), [0, true, 50_000, "whole"]);
+  assert.deepEqual(kinds({ text, headings, selection: "Some words." }), [11, false, bytes(text), "excerpt"], "a short selection goes beside the page");
+  assert.deepEqual(kinds({ text, headings, selection: text.slice(0, 9000) }).slice(1), [false, 9000, "selection"], "a long one is what the person means");
+  assert.deepEqual(kinds({ text, headings, selection: text.slice(0, 9000) }, true).slice(1), [true, bytes(text), "excerpt"]);
+  const full = contextOf(page({ selection: "s".repeat(9000) }), "q");
+  assert.deepEqual([full.selection.length, full.extract.length > 3000], [2048, true]);
 });
 
 test("both languages say the same things", () => {
