@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -22,6 +22,8 @@ type fakeHost struct {
 	addr    string
 	allowed atomic.Bool
 	offered atomic.Value // string: the last Sec-WebSocket-Protocol
+	page    atomic.Value // string: where the owner's page is, if the host tells
+	token   atomic.Value // string: the one token that is right, if the host tells
 	asked   chan question
 	cancels chan uint64
 	server  *http.Server
@@ -120,7 +122,15 @@ func (h *fakeHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(origin, "chrome-extension://") {
 			w.Header().Set("Access-Control-Allow-Origin", origin)
 			w.WriteHeader(http.StatusUpgradeRequired)
-			_, _ = fmt.Fprintf(w, `{"product":"plexus","allowed":%t}`, h.allowed.Load())
+			answer := map[string]any{"product": "plexus", "allowed": h.allowed.Load()}
+			if page, told := h.page.Load().(string); told {
+				answer["page"] = page
+			}
+			if token, told := h.token.Load().(string); told {
+				offered, _ := io.ReadAll(io.LimitReader(r.Body, 100))
+				answer["token"] = string(offered) == "anvesha-v1."+token
+			}
+			_ = json.NewEncoder(w).Encode(answer)
 			return
 		}
 		w.WriteHeader(http.StatusUpgradeRequired)

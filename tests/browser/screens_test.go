@@ -44,6 +44,9 @@ func TestPanelScreens(t *testing.T) {
 	screens(t, panel, "wrong-token")
 	panel.eval(`chrome.storage.local.set({hostToken: ""})`)
 
+	host.page.Store("http://127.0.0.1:9010/")
+	panel.waitShown("#allow")
+	screens(t, panel, "allow-on-the-page")
 	host.allowed.Store(true)
 	panel.waitText("#status", "Connected")
 	screens(t, panel, "empty")

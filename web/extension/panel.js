@@ -1,6 +1,6 @@
 // The side panel: holds the connection, asks, and shows what comes.
 
-import { fourDigits, offer, whyRefused } from "./admission.js";
+import { askHost, fourDigits, offer } from "./admission.js";
 import { MAX_EXTRACT, size } from "./excerpt.js";
 import { hostSentence } from "./marks.js";
 import { NerveClient, MAX_RESULTS } from "./nerve.js";
@@ -17,13 +17,14 @@ const $ = (id) => document.getElementById(id);
 let settings = defaultSettings;
 let say = speaker("en");
 let connection = "connecting";
-let identity = { digits: "" };
+let identity = { digits: "", ownerPage: "", knocked: false }; // knocked: the host may show our digits
 let lostAt = -Infinity; // when an open connection went away
 let usePage = true;
 let page = noPage;
 let whole = false; // as much of this page as possible is wanted
 let context = contextOf(noPage, ""); // of the question as it stands
 let preview = null; // timer of the next look at that
+let door = null; // timer of the next look whether the host takes our token
 let asked = ""; // the question that is shown
 let request = null; // {cancel} of the running question
 let attempt = 0; // counts changes of the connection, so that only the latest is explained
@@ -63,15 +64,43 @@ async function connectionChanged(state) {
   }
   if (state.name === "closed" && state.reason !== "stopped") {
     if (state.opened) lostAt = performance.now();
-    const reason = state.opened && state.code !== 1008 ? "reconnecting" : await whyRefused(settings.address);
+    const told = await askHost(settings.address, { token: settings.hostToken });
     if (mine !== attempt) return; // it opened, or was lost again, while we asked
+    if (told.tokenAccepted === false) return tokenRefused(told);
+    const reason = state.opened && state.code !== 1008 ? "reconnecting" : told.reason;
     const patient = reason === "notRunning" && performance.now() - lostAt < patienceMs;
     connection = patient ? "reconnecting" : reason;
     if (connection === "notAllowed" && settings.hostToken) connection = "wrongToken";
+    identity = { ...identity, ownerPage: told.ownerPage, knocked: true };
   }
   if (state.name === "open") connection = "open";
   showConnection(connection, say, identity);
   controls();
+}
+
+// Nothing is offered to a host that has said that it does not take the token: it
+// would keep it as an unknown key, waiting to be allowed.
+function tokenRefused(told) {
+  client.close();
+  connection = "wrongToken";
+  identity = { ...identity, ownerPage: told.ownerPage, knocked: false };
+  showConnection(connection, say, identity);
+  controls();
+  clearTimeout(door);
+  door = setTimeout(connect, patienceMs);
+}
+
+async function connect() {
+  const mine = ++attempt;
+  clearTimeout(door);
+  showTrying(say);
+  const { hostToken } = settings;
+  if (hostToken !== "") {
+    const told = await askHost(settings.address, { token: hostToken });
+    if (mine !== attempt) return;
+    if (told.tokenAccepted === false) return tokenRefused(told);
+  }
+  client.connect(parseAddress(settings.address) ?? defaultSettings.address, [offer(hostToken || (await ownKey()))]);
 }
 
 async function refreshPage() {
@@ -124,9 +153,9 @@ function begin(question, used) {
 function end(exchange, state, sentence) {
   request = null;
   if (state === "interrupted") exchange.end(say("interruptedNote"), { again: true });
-  else if (state === "unreadable") exchange.end(say("unreadableNote"));
+  else if (state === "unreadable") exchange.end(say("unreadableNote"), { again: true });
   else if (state === "cancelled") exchange.end(say("cancelledNote"), { plain: true, again: true });
-  else exchange.end(sentence ?? "", { plain: exchange.isEmpty, again: sentence !== null && !exchange.isEmpty });
+  else exchange.end(sentence ?? "", { plain: exchange.isEmpty, again: sentence !== null });
   controls();
 }
 
@@ -141,11 +170,12 @@ async function applySettings() {
   say = speaker(language);
   translate(document, say, language);
   const secret = settings.hostToken || (await ownKey());
-  identity = { digits: await fourDigits(secret) };
+  identity = { digits: await fourDigits(secret), ownerPage: "", knocked: false };
   connection = "connecting";
   lostAt = -Infinity;
+  client.close();
   show();
-  client.connect(parseAddress(settings.address) ?? defaultSettings.address, [offer(secret)]);
+  await connect();
 }
 
 function listen() {
@@ -178,7 +208,7 @@ function listen() {
     $("question").focus();
   });
   $("again").addEventListener("click", () => ask(asked));
-  $("retry").addEventListener("click", () => client.retryNow());
+  $("retry").addEventListener("click", () => (connection === "wrongToken" && !identity.knocked ? connect() : client.retryNow()));
   for (const id of ["settings", "notice-settings"]) $(id).addEventListener("click", () => api.runtime.openOptionsPage());
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !event.isComposing) stop();

@@ -39,14 +39,16 @@ function command(label, text, say) {
   return row;
 }
 
-function notices(say, { digits }) {
+function notices(say, { digits, ownerPage, knocked }) {
   return {
     notRunning: { commands: [[say("startCommand"), "plexus serve"]] },
     notAllowed: {
       digits,
+      allowAt: ownerPage && `${ownerPage}#extension=${digits}`,
       commands: [[say("allowCommand"), `plexus extensions allow ${digits}`]],
     },
-    wrongToken: { commands: [[say("tokenCommand"), "plexus token path"]], settings: true },
+    // A token that was offered to a host that could not tell waits there like a key.
+    wrongToken: { digits: knocked ? digits : undefined, commands: [[say("tokenCommand"), "plexus token path"]], settings: true },
     reconnecting: { commands: [] },
   };
 }
@@ -56,7 +58,7 @@ let shown = ""; // the notice in the page, so that a retry neither moves the foc
 /** Shows the state of the connection; `state` is connecting, open, notRunning, notAllowed, wrongToken or reconnecting. */
 export function showConnection(state, say, identity) {
   $("retry").textContent = say("retry");
-  const now = [state, document.documentElement.lang, identity.digits].join(" ");
+  const now = [state, document.documentElement.lang, identity.digits, identity.ownerPage, identity.knocked].join(" ");
   if (now === shown) return;
   shown = now;
   $("dot").dataset.state = state === "wrongToken" ? "notAllowed" : state;
@@ -68,6 +70,9 @@ export function showConnection(state, say, identity) {
   $("notice-body").textContent = say(state + "Body");
   $("digits-row").hidden = !notice.digits;
   $("digits").textContent = notice.digits ?? "";
+  $("digits-label").textContent = say(state === "wrongToken" ? "digitsOfToken" : "digitsLabel");
+  $("allow").hidden = !notice.allowAt;
+  if (notice.allowAt) $("allow").href = notice.allowAt;
   $("commands").hidden = notice.commands.length === 0;
   $("commands").replaceChildren(...notice.commands.map(([label, text]) => command(label, text, say)));
   $("notice-settings").hidden = !notice.settings;

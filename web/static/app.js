@@ -3,6 +3,12 @@
 "use strict";
 
 const home = "plexus.session";
+const asked = "plexus.extension";
+
+// The panel of an extension leads here with its four digits. They are kept for the
+// time that signing in takes, and name the row to go to.
+const digits = /^#extension=(\d{4})$/.exec(location.hash)?.[1];
+if (digits) sessionStorage.setItem(asked, digits);
 
 function signIn() {
   const secret = location.hash.startsWith("#open=") ? location.hash.slice(6) : "";
@@ -42,6 +48,16 @@ function session(base) {
 
   const parts = () => document.querySelectorAll("[data-live]");
   for (const part of parts()) shown.set(part.id, part.outerHTML);
+
+  const wanted = /^\d{4}$/.exec(sessionStorage.getItem(asked))?.[0];
+  const list = base + "extensions";
+  if (wanted && location.pathname !== list) location.replace(list);
+  else if (wanted) {
+    sessionStorage.removeItem(asked);
+    const row = [...document.querySelectorAll(".extension")].find((e) => e.querySelector(".digits").textContent.includes(wanted));
+    row?.scrollIntoView({ block: "center" });
+    row?.querySelector("button")?.focus({ preventScroll: true });
+  }
 
   // What has the focus must have it again when its part is replaced.
   const name = (e) => e.id || [e.tagName, e.form?.action ?? e.href, e.textContent.trim()].join(" ");

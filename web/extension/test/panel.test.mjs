@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fourDigits, whyRefused } from "../admission.js";
+import { askHost, fourDigits } from "../admission.js";
 import { MAX_EXTRACT, MAX_WHOLE, clip, excerpt, isOverview, terms } from "../excerpt.js";
 import { linkable } from "../markdown.js";
 import { hostSentence, sourceOf } from "../marks.js";
@@ -22,13 +22,31 @@ test("not running is told from not allowed", async () => {
     assert.deepEqual([init.method, init.body], ["POST", ""]);
     return new Response(body, { status });
   };
-  const ask = (fetch) => whyRefused("ws://127.0.0.1:9001", fetch);
+  const ask = async (fetch) => (await askHost("ws://127.0.0.1:9001", { fetch })).reason;
   assert.equal(await ask(answer(426, '{"product":"plexus","allowed":false}')), "notAllowed");
   assert.equal(await ask(answer(426, '{"product":"plexus","allowed":true}')), "notAllowed");
   assert.equal(await ask(answer(426, '{"product":"other"}')), "notRunning");
   assert.equal(await ask(answer(426, "")), "notRunning");
   assert.equal(await ask(answer(200, '{"product":"plexus","allowed":true}')), "notRunning");
   assert.equal(await ask(async () => Promise.reject(new TypeError("network"))), "notRunning");
+});
+
+test("a host may tell where the owner's page is and whether it takes a token", async () => {
+  const ask = async (body, token) => {
+    let sent = null;
+    const fetch = async (_, init) => {
+      sent = init.body;
+      return new Response(JSON.stringify({ product: "plexus", allowed: false, ...body }), { status: 426 });
+    };
+    const { ownerPage, tokenAccepted } = await askHost("ws://127.0.0.1:9001", { token, fetch });
+    return [sent, ownerPage, tokenAccepted];
+  };
+  assert.deepEqual(await ask({}), ["", "", null]);
+  assert.deepEqual(await ask({ page: "http://127.0.0.1:9010/", token: false }, "ab"), ["anvesha-v1.ab", "http://127.0.0.1:9010/", false]);
+  assert.deepEqual(await ask({ page: "http://localhost:9010/x?y#z", token: true }, "ab"), ["anvesha-v1.ab", "http://localhost:9010/", true]);
+  for (const page of ["https://127.0.0.1/", "http://evil.test/", "http://127.0.0.1.evil.test/", "http://a@127.0.0.1/", "javascript:alert(1)", 7, null, ""]) {
+    assert.deepEqual(await ask({ page, token: "no" }), ["", "", null], String(page));
+  }
 });
 
 test("addresses: ws on this machine only", () => {
