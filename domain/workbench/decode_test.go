@@ -13,7 +13,7 @@ import (
 // golden is a phone's snapshot as the personal host composes it.
 func golden(t testing.TB, name string) []byte {
 	t.Helper()
-	frame, err := os.ReadFile("../usecases/personal/hub/testdata/" + name + "-mobile.json")
+	frame, err := os.ReadFile("../../usecases/personal/hub/testdata/" + name + "-mobile.json")
 	if err != nil {
 		t.Fatal(err)
 	}
