@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,9 +53,9 @@ func (q *listQueue) wants(t *testing.T, texts ...string) {
 }
 
 // silentPeer never sends anything. It counts its pings.
-type silentPeer struct{ pings int }
+type silentPeer struct{ pings atomic.Int32 }
 
-func (p *silentPeer) Ping(ctx context.Context) error { p.pings++; <-ctx.Done(); return ctx.Err() }
+func (p *silentPeer) Ping(ctx context.Context) error { p.pings.Add(1); <-ctx.Done(); return ctx.Err() }
 func (p *silentPeer) BytesRead() uint64              { return 0 }
 func (p *silentPeer) BytesSent() uint64              { return 0 }
 
@@ -142,8 +143,8 @@ func TestKeepAlive_ASilentPeerIsGivenUpAfterThreeIntervals(t *testing.T) {
 			cancel()
 			w.Stop(time.Second)
 		})
-		if peer.pings != 2 {
-			t.Errorf("%d pings, want 2", peer.pings)
+		if n := peer.pings.Load(); n != 2 {
+			t.Errorf("%d pings, want 2", n)
 		}
 	})
 }

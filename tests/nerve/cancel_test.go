@@ -33,9 +33,10 @@ func TestB15_CancelStopsTheWorkAndSaysNothing(t *testing.T) {
 // all of what the host had queued must never come.
 func TestB15_CancelDropsWhatIsQueued(t *testing.T) {
 	piece := string(make([]byte, 4000))
-	stuck := make(chan struct{})
+	stuck, ended := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	s := setup{answer: func(ctx context.Context, q ask.Question, sink ports.AnswerSink) {
+		defer close(ended)
 		for {
 			wait, stop := context.WithTimeout(ctx, 100*time.Millisecond)
 			err := sink.Token(wait, piece, false)
@@ -52,6 +53,7 @@ func TestB15_CancelDropsWhatIsQueued(t *testing.T) {
 	send(t, w, askFrame(1))
 	<-stuck
 	send(t, w, cancel(1), ping(2))
+	<-ended // until then whatever is read makes room for more of it
 	bytes := 0
 	for _, g := range untilEcho(t, w, 2) {
 		bytes += len(g.raw)
