@@ -87,8 +87,8 @@ func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger)
 		return
 	}
 	answer := s.pairAnswer(link.ctx, request, admin)
-	if _, failed := answer.(nova.PairError); failed && link.stopped.Load() {
-		link.abandon() // it was given up, not refused
+	if _, failed := answer.(nova.PairError); failed && link.ctx.Err() != nil {
+		link.abandon() // it was given up at the stop or after pairLimit, not refused
 		return
 	}
 	log.Info("a pairing request was answered", "admin", admin, "reply", answer.Type()) // not "answer", which the log's redaction hides
