@@ -1,7 +1,9 @@
 package hostfiles
 
 import (
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -11,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestTCPPeerIsOurs_BothFamilies(t *testing.T) {
@@ -34,6 +38,166 @@ func TestTCPPeerIsOurs_BothFamilies(t *testing.T) {
 		_ = out.Close()
 		_ = in.Close()
 		_ = l.Close()
+	}
+}
+
+// Both ways of looking must give one answer, whatever kind of socket the client
+// holds and whatever state it is in.
+func TestPeerLookup_BothWaysAgree(t *testing.T) {
+	type ends struct{ out, in *net.TCPConn }
+	connect := func(t *testing.T, listen, dialNetwork string) ends {
+		l, err := net.Listen("tcp", listen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		host := "127.0.0.1"
+		if strings.HasPrefix(listen, "[") {
+			host = "::1"
+		}
+		out, err := net.Dial(dialNetwork, net.JoinHostPort(host, port))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _, _ = out.Close(), in.Close() })
+		return ends{out.(*net.TCPConn), in.(*net.TCPConn)}
+	}
+	for _, tc := range []struct {
+		name, listen string
+		change       func(ends)
+		known        bool
+	}{
+		{"IPv4", "127.0.0.1:0", func(ends) {}, true},
+		{"IPv6", "[::1]:0", func(ends) {}, true},
+		{"half closed", "127.0.0.1:0", func(e ends) { _ = e.out.CloseWrite() }, true},
+		{"orphaned", "127.0.0.1:0", func(e ends) { _ = e.out.Close() }, false},
+		{"reset", "127.0.0.1:0", func(e ends) { _, _ = e.out.SetLinger(0), e.out.Close() }, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e := connect(t, tc.listen, "tcp")
+			tc.change(e)
+			peer, err := addrPort(e.in.RemoteAddr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			local, err := addrPort(e.in.LocalAddr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked, askErr := askForPeer(peer, local)
+			scanned, scanErr := scanForPeer(peer, local)
+			if asked != scanned || (askErr == nil) != tc.known || (scanErr == nil) != tc.known {
+				t.Errorf("asked: %d, %v; scanned: %d, %v; known should be %v", asked, askErr, scanned, scanErr, tc.known)
+			}
+			if !tc.known && !errors.Is(askErr, ErrPeerUnknown) {
+				t.Errorf("asked: %v, want ErrPeerUnknown", askErr)
+			}
+		})
+	}
+	t.Run("a client with an IPv6 socket for an IPv4 address", func(t *testing.T) {
+		peer, local := dialMapped(t)
+		asked, askErr := askForPeer(peer, local)
+		scanned, scanErr := scanForPeer(peer, local)
+		if asked != scanned || askErr != nil || scanErr != nil {
+			t.Errorf("asked: %d, %v; scanned: %d, %v", asked, askErr, scanned, scanErr)
+		}
+	})
+	t.Run("no connection, but a listener on the port asked for", func(t *testing.T) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		peer := l.Addr().(*net.TCPAddr).AddrPort()
+		if uid, err := askForPeer(peer, netip.MustParseAddrPort("127.0.0.1:9")); !errors.Is(err, ErrPeerUnknown) {
+			t.Errorf("got %d, %v; a listener has connected to nobody", uid, err)
+		}
+	})
+}
+
+// dialMapped connects an IPv6 socket to an IPv4 listener and returns the ends as
+// the listener's side sees them.
+func dialMapped(t *testing.T) (peer, local netip.AddrPort) {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	fd, err := syscall.Socket(syscall.AF_INET6, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	to := &syscall.SockaddrInet6{Port: l.Addr().(*net.TCPAddr).Port, Addr: netip.MustParseAddr("::ffff:127.0.0.1").As16()}
+	if err := syscall.Connect(fd, to); err != nil {
+		t.Fatal(err)
+	}
+	in, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = in.Close() })
+	return in.RemoteAddr().(*net.TCPAddr).AddrPort(), in.LocalAddr().(*net.TCPAddr).AddrPort()
+}
+
+func TestSocketOwner_Malformed(t *testing.T) {
+	source, destination := netip.MustParseAddrPort("127.0.0.1:54321"), netip.MustParseAddrPort("127.0.0.1:9001")
+	refused := make([]byte, 20)
+	binary.NativeEndian.PutUint16(refused[4:], unix.NLMSG_ERROR)
+	binary.NativeEndian.PutUint32(refused[16:], ^uint32(unix.EPERM)+1)
+	for name, answer := range map[string][]byte{
+		"empty":       nil,
+		"header only": make([]byte, unix.SizeofNlMsghdr),
+		"other kind":  make([]byte, answerLen),
+		"refused":     refused,
+		"cut":         append([]byte{88, 0, 0, 0, unix.SOCK_DIAG_BY_FAMILY, 0}, make([]byte, 60)...),
+	} {
+		if uid, err := socketOwner(answer, source, destination); err == nil || errors.Is(err, ErrPeerUnknown) {
+			t.Errorf("%s: %d, %v; want an error that makes the table be read", name, uid, err)
+		}
+	}
+}
+
+// The kernel finds one socket by its hash: beside n others the look-up costs the
+// same. The table has a line for each.
+func BenchmarkPeerLookup(b *testing.B) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	for _, n := range []int{10, 1000, 8000} {
+		var held []net.Conn
+		for range n {
+			out, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				b.Fatal(err)
+			}
+			in, err := l.Accept()
+			if err != nil {
+				b.Fatal(err)
+			}
+			held = append(held, in, out)
+		}
+		peer, local := held[0].RemoteAddr().(*net.TCPAddr).AddrPort(), held[0].LocalAddr().(*net.TCPAddr).AddrPort()
+		for name, look := range map[string]func(peer, local netip.AddrPort) (uint32, error){"ask": askForPeer, "scan": scanForPeer} {
+			b.Run(fmt.Sprintf("%s/connections=%d", name, n), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := look(peer, local); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+		for _, c := range held {
+			_ = c.Close()
+		}
 	}
 }
 
