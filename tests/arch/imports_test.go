@@ -92,7 +92,7 @@ func table() []row {
 			"contract suites know the contract, never an implementation"},
 		{"adapters/wsconn/...", []string{"domain/sessions", "domain/framing", "adapters/wsconn"}, anything, []string{wire},
 			"the connection shell knows frames and reasons, not what they are for"},
-		{"adapters/httpguard", nil, []string{"net", "net/http", "slices", "strings"}, nil,
+		{"adapters/httpguard", nil, []string{"io", "net", "net/http", "slices", "strings"}, nil,
 			"what is checked of a request is the same for every listener; what a listener does about it is not known here"},
 		{"adapters/nervews", []string{"domain/...", "usecases/...", "ports", "adapters/httpguard", "adapters/wsconn"}, anything, []string{wire}, driving},
 		{"adapters/nerveuds", []string{"domain/...", "ports", "adapters/wsconn", "adapters/nervews"}, anything,

@@ -11,11 +11,14 @@ import (
 	"net/netip"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"plexus/adapters/hostfiles"
+	"plexus/adapters/httpguard"
 	"plexus/cmd/plexus/config"
+	"plexus/domain/loglimit"
 )
 
 // listeners are what this process has opened. The sockets are nil where the
@@ -40,6 +43,7 @@ func openListeners(ctx context.Context, cfg config.Listen, dataDir string, socke
 		if *one.listener, err = openTCP(ctx, one.addr, one.flag, done); err != nil {
 			return nil, err
 		}
+		*one.listener = httpguard.WithoutTLS(*one.listener, tlsNotice((*one.listener).Addr(), log))
 	}
 	warnOtherFamily(ctx, l.nerve.Addr(), log)
 	if !sockets {
@@ -68,6 +72,21 @@ func openTCP(ctx context.Context, addr netip.AddrPort, flag string, done *closer
 	}
 	done.add(l.Close)
 	return l, nil
+}
+
+// tlsNotice logs, once a minute for one listener, that somebody spoke TLS to it.
+func tlsNotice(addr net.Addr, log *slog.Logger) func() {
+	var mu sync.Mutex
+	var limit loglimit.OnceAMinute
+	return func() {
+		mu.Lock()
+		times := limit.Note(time.Now())
+		mu.Unlock()
+		if times > 0 {
+			log.Warn("a program spoke TLS to a port that has none, and was not answered", "address", addr.String(), "times", times,
+				"advice", "Let it say http:// or ws:// in place of https:// or wss://. A phone comes through a proxy that has the certificate; an extension for Firefox needs a content_security_policy without upgrade-insecure-requests.")
+		}
+	}
 }
 
 func openSocket(ctx context.Context, path, flag string, log *slog.Logger, done *closers) (*hostfiles.PeerListener, error) {
