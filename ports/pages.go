@@ -19,12 +19,14 @@ type PageQuery struct {
 // PageIndex remembers the pages that were asked about.
 //
 // IndexPage is durable when it returns; the same origin and URL is replaced,
-// and the bounds of package pages are kept (oldest seen go first). SearchPages
+// and the bounds of package pages are kept (oldest seen go first). It asks still
+// in the moment of the change, so that no removal comes in between, and keeps
+// nothing on false; a nil still is never false. SearchPages
 // gives at most Limit results, best first, one per URL, score = −bm25, and
 // never ExcludeURL. Pages lists newest seen first. ClearPages removes all and
 // says how many.
 type PageIndex interface {
-	IndexPage(ctx context.Context, page pages.Page) error
+	IndexPage(ctx context.Context, page pages.Page, still func() bool) error
 	SearchPages(ctx context.Context, q PageQuery) ([]framing.Result, error)
 	Pages(ctx context.Context, limit int) ([]pages.Listing, error)
 	ClearPages(ctx context.Context) (int, error)

@@ -20,20 +20,31 @@ type AnswerSink interface {
 	Token(ctx context.Context, text string, final bool) error
 }
 
-// AnswerRecorder keeps what was asked in the browser as topics.
+// AnswerRecorder decides what is kept of what was asked in the browser, and keeps
+// it as topics.
 //
-// BeginAnswer never blocks and is called when the question comes. end is called
-// exactly once, after the stream has ended however it did, from the question's
-// own goroutine with a ctx that does not end with the question; it may wait for
-// the disk. The two run concurrently with those of other questions. A nil end
-// means that this one is not kept.
+// BeginAnswer never blocks and is called when the question comes, concurrently with
+// those of other questions. A nil record means that nothing of this one is kept,
+// its page neither (decision D15).
 type AnswerRecorder interface {
-	BeginAnswer(q AnsweredQuestion) (end func(ctx context.Context, a Answered))
+	BeginAnswer(q AnsweredQuestion) AnswerRecord
+}
+
+// AnswerRecord is what is to be kept of one question.
+//
+// KeepsPage never blocks and says whether the question's page may be kept now: no
+// longer once its owner has forgotten the page, excluded its site or switched
+// remembering off. End is called exactly once, after the stream has ended however
+// it did, from the question's own goroutine with a ctx that does not end with the
+// question; it may wait for the disk.
+type AnswerRecord interface {
+	KeepsPage() bool
+	End(ctx context.Context, a Answered)
 }
 
 // AnsweredQuestion is a question that is on its way.
 type AnsweredQuestion struct {
-	Question string              // trimmed, not empty
+	Question string              // trimmed; "" when there is a page alone, of which no topic is made
 	Page     framing.PageContext // as it came, but for the URL, which is canonical (pages.CanonicalURL)
 }
 

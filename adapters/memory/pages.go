@@ -40,7 +40,7 @@ type storedPage struct {
 }
 
 // IndexPage implements ports.PageIndex.
-func (p *Pages) IndexPage(ctx context.Context, page pages.Page) error {
+func (p *Pages) IndexPage(ctx context.Context, page pages.Page, still func() bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -48,6 +48,9 @@ func (p *Pages) IndexPage(ctx context.Context, page pages.Page) error {
 	row.length = count(row.title, page.Title) + count(row.body, page.Text)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if still != nil && !still() {
+		return nil
+	}
 	p.rows = slices.DeleteFunc(p.rows, func(old *storedPage) bool {
 		return old.URL == page.URL && old.Origin == page.Origin || row.seen.Sub(old.seen) > p.bounds.Age
 	})

@@ -48,7 +48,7 @@ func crashChild() error {
 		return err
 	}
 	for n := from; ; n++ {
-		if err := s.Pages().IndexPage(context.Background(), crashPage(n)); err != nil {
+		if err := s.Pages().IndexPage(context.Background(), crashPage(n), nil); err != nil {
 			return err
 		}
 		fmt.Println(n)

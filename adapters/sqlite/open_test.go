@@ -71,7 +71,7 @@ func TestCR43_ConnectionWithoutItsSettingsIsRefused(t *testing.T) {
 func TestOpen_FilesArePrivate(t *testing.T) {
 	path := tempPath(t)
 	s := openAt(t, path)
-	if err := s.Pages().IndexPage(t.Context(), testPage("1", "apples")); err != nil {
+	if err := s.Pages().IndexPage(t.Context(), testPage("1", "apples"), nil); err != nil {
 		t.Fatal(err)
 	}
 	files := []string{path, path + "-wal", path + "-shm"}
@@ -168,7 +168,7 @@ func fillAndClose(t *testing.T, path string, n int) {
 		t.Fatal(err)
 	}
 	for i := range n {
-		if err := s.Pages().IndexPage(t.Context(), testPage(fmt.Sprint(i), strings.Repeat("apples ", 50))); err != nil {
+		if err := s.Pages().IndexPage(t.Context(), testPage(fmt.Sprint(i), strings.Repeat("apples ", 50)), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -202,7 +202,7 @@ func TestTwoStores_WriteAtOnce(t *testing.T) {
 		writers.Go(func() {
 			for i := range each {
 				page := testPage(fmt.Sprintf("%d-%d", n, i), "apples")
-				if err := stores[n%2].Pages().IndexPage(t.Context(), page); err != nil {
+				if err := stores[n%2].Pages().IndexPage(t.Context(), page, nil); err != nil {
 					t.Errorf("writer %d: %v", n, err)
 				}
 			}
@@ -220,7 +220,7 @@ func TestCR43_LockHeldByAnotherProcess(t *testing.T) {
 	release := holdWriteLock(t, path)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := s.Pages().IndexPage(ctx, testPage("1", "apples")); !errors.Is(err, context.DeadlineExceeded) {
+	if err := s.Pages().IndexPage(ctx, testPage("1", "apples"), nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a write under a held lock: %v; want the caller's deadline", err)
 	}
 	if _, err := s.Pages().SearchPages(t.Context(), ports.PageQuery{Text: "apples", Limit: 1}); err != nil {
@@ -235,7 +235,7 @@ func TestCR43_LockHeldByAnotherProcess(t *testing.T) {
 		t.Errorf("without waiting: %v; want ErrBusy", err)
 	}
 	release()
-	if err := s.Pages().IndexPage(t.Context(), testPage("1", "apples")); err != nil {
+	if err := s.Pages().IndexPage(t.Context(), testPage("1", "apples"), nil); err != nil {
 		t.Errorf("after the lock was given up: %v", err)
 	}
 }
@@ -270,7 +270,7 @@ func TestCR44_LogShrinksOnceAReaderLeaves(t *testing.T) {
 	}
 	long := strings.Repeat("apples ", pages.MaxTextBytes/7)
 	for i := range 140 {
-		if err := s.Pages().IndexPage(t.Context(), testPage(fmt.Sprint(i), long)); err != nil {
+		if err := s.Pages().IndexPage(t.Context(), testPage(fmt.Sprint(i), long), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -282,7 +282,7 @@ func TestCR44_LogShrinksOnceAReaderLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 2 { // the first moves the log into the database, the second begins it anew
-		if err := s.Pages().IndexPage(t.Context(), testPage(fmt.Sprint("after", i), "apples")); err != nil {
+		if err := s.Pages().IndexPage(t.Context(), testPage(fmt.Sprint("after", i), "apples"), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -303,7 +303,7 @@ func TestCR45_DiskFullIsToldApartAndPasses(t *testing.T) {
 	acknowledged := 0
 	var err error
 	for err == nil && acknowledged < 1000 {
-		if err = s.Pages().IndexPage(t.Context(), testPage(fmt.Sprint(acknowledged), strings.Repeat("apples ", 2000))); err == nil {
+		if err = s.Pages().IndexPage(t.Context(), testPage(fmt.Sprint(acknowledged), strings.Repeat("apples ", 2000)), nil); err == nil {
 			acknowledged++
 		}
 	}
@@ -316,7 +316,7 @@ func TestCR45_DiskFullIsToldApartAndPasses(t *testing.T) {
 	if err := s.writer.QueryRowContext(t.Context(), "PRAGMA max_page_count = 100000").Scan(&was); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Pages().IndexPage(t.Context(), testPage("again", "apples")); err != nil {
+	if err := s.Pages().IndexPage(t.Context(), testPage("again", "apples"), nil); err != nil {
 		t.Errorf("with room again: %v", err)
 	}
 	checkIntegrity(t, s)
@@ -334,7 +334,7 @@ func TestClearPages_LeavesNoTextInTheFiles(t *testing.T) {
 	path := tempPath(t)
 	s := openAt(t, path)
 	for i := range 20 {
-		if err := s.Pages().IndexPage(t.Context(), testPage(fmt.Sprint(i), "zeppelin hangar")); err != nil {
+		if err := s.Pages().IndexPage(t.Context(), testPage(fmt.Sprint(i), "zeppelin hangar"), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -361,11 +361,11 @@ func TestErrors_HoldNoQueryAndNoPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, searching := s.Pages().SearchPages(t.Context(), ports.PageQuery{Text: "zeppelin", Limit: 1})
-	indexing := s.Pages().IndexPage(t.Context(), testPage("zeppelin", "zeppelin"))
+	indexing := s.Pages().IndexPage(t.Context(), testPage("zeppelin", "zeppelin"), nil)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	closed := s.Pages().IndexPage(t.Context(), testPage("zeppelin", "zeppelin"))
+	closed := s.Pages().IndexPage(t.Context(), testPage("zeppelin", "zeppelin"), nil)
 	for _, err := range []error{searching, indexing, closed} {
 		if err == nil || strings.Contains(err.Error(), "zeppelin") {
 			t.Errorf("error is %v", err)

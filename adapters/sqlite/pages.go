@@ -30,11 +30,17 @@ type Pages struct {
 var _ ports.PageIndex = (*Pages)(nil)
 
 // IndexPage implements ports.PageIndex.
-func (p *Pages) IndexPage(ctx context.Context, page pages.Page) error {
+func (p *Pages) IndexPage(ctx context.Context, page pages.Page, still func() bool) error {
+	if still != nil && !still() {
+		return nil
+	}
 	// Cut into words before the one writer is taken.
 	title, body := strings.Join(text.Stems(page.Title), " "), strings.Join(text.Stems(page.Text), " ")
 	now := p.now()
 	err := sqlitex.InTx(ctx, p.writer, func(tx *sql.Tx) error {
+		if still != nil && !still() {
+			return nil
+		}
 		var id int64
 		err := tx.QueryRowContext(ctx, `INSERT INTO pages (origin, url, last_seen, bytes, title, body)
 			VALUES (?, ?, ?, ?, ?, ?)

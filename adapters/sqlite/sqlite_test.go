@@ -77,7 +77,7 @@ func TestOpen_KeepsEverythingAndDropsWhatIsTooOld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := first.Pages().IndexPage(t.Context(), testPage("1", "apples")); err != nil {
+	if err := first.Pages().IndexPage(t.Context(), testPage("1", "apples"), nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Close(); err != nil {

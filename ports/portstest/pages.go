@@ -56,6 +56,7 @@ func PageIndex(t *testing.T, build func(t *testing.T, s IndexSetup) ports.PageIn
 		{"Chinese and Japanese", pages.DefaultBounds(), findsCJK},
 		{"rank", pages.DefaultBounds(), ranks},
 		{"replaced", pages.DefaultBounds(), replaces},
+		{"not kept any more", pages.DefaultBounds(), asksStill},
 		{"who finds what", pages.DefaultBounds(), separates},
 		{"one result per URL", pages.DefaultBounds(), onePerURL},
 		{"current page left out", pages.DefaultBounds(), excludes},
@@ -86,7 +87,7 @@ func (x *index) add(t *testing.T, origin, name, title, text string) {
 	t.Helper()
 	x.clock.Pass(time.Second)
 	page := pages.Page{URL: "https://example.org/" + name, Title: title, Text: text, Origin: origin}
-	if err := x.IndexPage(t.Context(), page); err != nil {
+	if err := x.IndexPage(t.Context(), page, nil); err != nil {
 		t.Fatalf("index: %v", err)
 	}
 }
@@ -173,6 +174,18 @@ func replaces(t *testing.T, x *index) {
 	x.finds(t, ports.PageQuery{Text: "apples old", Reader: reader})
 	x.finds(t, ports.PageQuery{Text: "pears", Reader: reader}, "page")
 	x.holds(t, "page")
+}
+
+func asksStill(t *testing.T, x *index) {
+	x.add(t, reader, "page", "Old", "apples")
+	for name, keeps := range map[string]bool{"page": false, "new": false, "other": true} {
+		page := pages.Page{URL: "https://example.org/" + name, Title: "New", Text: "pears", Origin: reader}
+		if err := x.IndexPage(t.Context(), page, func() bool { return keeps }); err != nil {
+			t.Fatalf("index: %v", err)
+		}
+	}
+	x.finds(t, ports.PageQuery{Text: "pears", Reader: reader}, "other")
+	x.finds(t, ports.PageQuery{Text: "apples", Reader: reader}, "page")
 }
 
 func separates(t *testing.T, x *index) {

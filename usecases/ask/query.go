@@ -202,7 +202,7 @@ func (a *pendingAnswer) index(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	err := recovery.Call("page index", func() error { return a.service.deps.Index.IndexPage(ctx, page) })
+	err := recovery.Call("page index", func() error { return a.service.deps.Index.IndexPage(ctx, page, a.keepsPage()) })
 	if ctx.Err() != nil && !recovery.Is(err) {
 		return ctx.Err()
 	}

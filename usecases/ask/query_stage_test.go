@@ -76,7 +76,10 @@ func (x *tapedIndex) SearchPages(ctx context.Context, q ports.PageQuery) ([]fram
 	return x.found, x.searchErr
 }
 
-func (x *tapedIndex) IndexPage(ctx context.Context, p pages.Page) error {
+func (x *tapedIndex) IndexPage(ctx context.Context, p pages.Page, still func() bool) error {
+	if still != nil && !still() {
+		return nil
+	}
 	x.kept = append(x.kept, p)
 	if x.onIndex != nil {
 		x.onIndex()

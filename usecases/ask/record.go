@@ -16,26 +16,26 @@ type record struct {
 	text     strings.Builder
 	full     bool // the text has been cut
 	complete bool // the final token went out and held no notice
-	end      func(context.Context, ports.Answered)
+	kept     ports.AnswerRecord
 }
 
-// beginRecord gives nil for what is not recorded: a question without words or
-// without a page that may be kept.
+// beginRecord gives nil for what is not recorded: a question without a page that
+// may be kept.
 func (s *Service) beginRecord(q framing.SearchQuery) *record {
 	address, ok := pages.CanonicalURL(q.Context.URL)
-	if s.deps.Recorder == nil || q.Query == "" || !ok {
+	if s.deps.Recorder == nil || !ok {
 		return nil
 	}
 	q.Context.URL = address
 	r := &record{}
 	err := recovery.Call("recorder", func() error {
-		r.end = s.deps.Recorder.BeginAnswer(ports.AnsweredQuestion{Question: q.Query, Page: q.Context})
+		r.kept = s.deps.Recorder.BeginAnswer(ports.AnsweredQuestion{Question: q.Query, Page: q.Context})
 		return nil
 	})
 	if err != nil {
 		s.logFailure("a question was not recorded", err)
 	}
-	if r.end == nil {
+	if r.kept == nil {
 		return nil
 	}
 	return r
@@ -56,6 +56,18 @@ func (r *record) ended(complete bool) {
 	}
 }
 
+// keepsPage says, when asked, whether the question's page may be kept; nil: no
+// recorder decides that, and it may.
+func (a *pendingAnswer) keepsPage() func() bool {
+	switch {
+	case a.service.deps.Recorder == nil:
+		return nil
+	case a.record == nil:
+		return func() bool { return false }
+	}
+	return a.record.kept.KeepsPage
+}
+
 // endRecord keeps the answer, also that of a question whose ctx has ended.
 func (a *pendingAnswer) endRecord(ctx context.Context) {
 	if a.record == nil {
@@ -63,7 +75,7 @@ func (a *pendingAnswer) endRecord(ctx context.Context) {
 	}
 	answered := ports.Answered{Text: a.record.text.String(), Results: a.results, Complete: a.record.complete}
 	err := recovery.Call("recorder", func() error {
-		a.record.end(context.WithoutCancel(ctx), answered)
+		a.record.kept.End(context.WithoutCancel(ctx), answered)
 		return nil
 	})
 	if err != nil {

@@ -21,9 +21,10 @@ type tapedRecorder struct {
 	onBegin  func()
 	onEnd    func()
 	refuse   bool // to keep the question
+	forgot   bool // the page, meanwhile
 }
 
-func (r *tapedRecorder) BeginAnswer(q ports.AnsweredQuestion) func(context.Context, ports.Answered) {
+func (r *tapedRecorder) BeginAnswer(q ports.AnsweredQuestion) ports.AnswerRecord {
 	r.asked = append(r.asked, q)
 	r.tape.events = append(r.tape.events, "begun")
 	if r.onBegin != nil {
@@ -32,13 +33,17 @@ func (r *tapedRecorder) BeginAnswer(q ports.AnsweredQuestion) func(context.Conte
 	if r.refuse {
 		return nil
 	}
-	return func(ctx context.Context, a ports.Answered) {
-		r.answered = append(r.answered, a)
-		r.ctxErr = ctx.Err()
-		r.tape.events = append(r.tape.events, "recorded")
-		if r.onEnd != nil {
-			r.onEnd()
-		}
+	return r
+}
+
+func (r *tapedRecorder) KeepsPage() bool { return !r.forgot }
+
+func (r *tapedRecorder) End(ctx context.Context, a ports.Answered) {
+	r.answered = append(r.answered, a)
+	r.ctxErr = ctx.Err()
+	r.tape.events = append(r.tape.events, "recorded")
+	if r.onEnd != nil {
+		r.onEnd()
 	}
 }
 
@@ -73,12 +78,36 @@ func TestWhatIsNotRecorded(t *testing.T) {
 			t.Errorf("a question on %q was recorded", url)
 		}
 	}
+}
+
+// Without words there is no question to record; the recorder still decides about
+// the page.
+func TestPageWithoutAQuestionIsTheRecordersToo(t *testing.T) {
 	s, r := recordedStage()
 	q := bridgeQuestion()
 	q.Query.Query = " \t"
 	s.service(t).AnswerQuery(t.Context(), q, s.tape)
-	if len(r.asked) != 0 {
-		t.Error("a question without words was recorded")
+	if len(r.asked) != 1 || r.asked[0].Question != "" || len(s.index.kept) != 1 {
+		t.Errorf("asked %+v, kept %d pages", r.asked, len(s.index.kept))
+	}
+}
+
+func TestPageOfWhatIsNotRecordedIsNotIndexed(t *testing.T) {
+	for _, words := range []string{"When did it open?", ""} {
+		for name, set := range map[string]func(*tapedRecorder){
+			"refused from the start": func(r *tapedRecorder) { r.refuse = true },
+			"forgotten meanwhile":    func(r *tapedRecorder) { r.forgot = true },
+			"the recorder is broken": func(r *tapedRecorder) { r.onBegin = func() { panic("secret") } },
+		} {
+			s, r := recordedStage()
+			set(r)
+			q := bridgeQuestion()
+			q.Query.Query = words
+			s.service(t).AnswerQuery(t.Context(), q, s.tape)
+			if len(s.index.kept) != 0 || s.tape.events[len(s.tape.events)-1] == "indexed" {
+				t.Errorf("%q, %s: %d pages are kept: %q", words, name, len(s.index.kept), s.tape.events)
+			}
+		}
 	}
 }
 
@@ -138,15 +167,16 @@ func TestExtractedAnswerIsRecordedAsWhole(t *testing.T) {
 
 func TestRecorderThatFailsSpoilsNothing(t *testing.T) {
 	answered := []string{"results 1", `token "Hel"`, `token "lo"`, "indexed", `final ""`}
+	unindexed := []string{"results 1", `token "Hel"`, `token "lo"`, `final ""`}
 	tests := []struct {
 		name string
 		set  func(*tapedRecorder)
 		want []string
 		logs string
 	}{
-		{"begin panics", func(r *tapedRecorder) { r.onBegin = func() { panic("secret") } }, slices.Concat([]string{"begun"}, answered), "was not recorded"},
+		{"begin panics", func(r *tapedRecorder) { r.onBegin = func() { panic("secret") } }, slices.Concat([]string{"begun"}, unindexed), "was not recorded"},
 		{"end panics", func(r *tapedRecorder) { r.onEnd = func() { panic("secret") } }, slices.Concat([]string{"begun"}, answered, []string{"recorded"}), "was not recorded"},
-		{"it does not keep this one", func(r *tapedRecorder) { r.refuse = true }, slices.Concat([]string{"begun"}, answered), ""},
+		{"it does not keep this one", func(r *tapedRecorder) { r.refuse = true }, slices.Concat([]string{"begun"}, unindexed), ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -209,8 +209,8 @@ func item(s workbench.MobileSnapshot, id string) *workbench.ConversationRow {
 // browse lets the browser ask about a page and get a whole answer.
 func (s *stage) browse(page framing.PageContext, question, answer string) {
 	s.Helper()
-	if end := s.BeginAnswer(ports.AnsweredQuestion{Question: question, Page: page}); end != nil { // else it is not kept
-		end(s.Context(), ports.Answered{Text: answer, Complete: true})
+	if record := s.BeginAnswer(ports.AnsweredQuestion{Question: question, Page: page}); record != nil { // else it is not kept
+		record.End(s.Context(), ports.Answered{Text: answer, Complete: true})
 	}
 }
 

@@ -106,24 +106,43 @@ func (t *Topics) SetRecording(ctx context.Context, on bool) error {
 var _ ports.AnswerRecorder = (*Topics)(nil)
 
 // BeginAnswer implements ports.AnswerRecorder.
-func (t *Topics) BeginAnswer(q ports.AnsweredQuestion) (end func(ctx context.Context, a ports.Answered)) {
+func (t *Topics) BeginAnswer(q ports.AnsweredQuestion) ports.AnswerRecord {
 	address, ok := pages.CanonicalURL(q.Page.URL)
 	if !t.recording.Load() || !ok {
 		return nil
 	}
-	began := t.erased.begin()
-	return func(ctx context.Context, a ports.Answered) {
-		defer t.erased.end()
-		if err := hub.SafeCall(func() error { return errors.Join(t.record(ctx, q, address, a, began), t.KeepBounds(ctx)) }); err != nil {
-			t.hub.Log.Error("a question of the browser could not be kept as a topic", "error", err)
-		}
+	return &answer{topics: t, question: q, address: address, subject: conversations.SubjectKey(address), began: t.erased.begin()}
+}
+
+// answer is a question of the browser that is being answered.
+type answer struct {
+	topics           *Topics
+	question         ports.AnsweredQuestion
+	address, subject string
+	began            uint64 // on the clock of erasures
+}
+
+// KeepsPage implements ports.AnswerRecord.
+func (n *answer) KeepsPage() bool {
+	return n.topics.recording.Load() && !n.topics.erased.since(n.subject, n.began)
+}
+
+// End implements ports.AnswerRecord.
+func (n *answer) End(ctx context.Context, a ports.Answered) {
+	t := n.topics
+	defer t.erased.end()
+	if n.question.Question == "" {
+		return
+	}
+	if err := hub.SafeCall(func() error { return errors.Join(t.record(ctx, n, a), t.KeepBounds(ctx)) }); err != nil {
+		t.hub.Log.Error("a question of the browser could not be kept as a topic", "error", err)
 	}
 }
 
-func (t *Topics) record(ctx context.Context, q ports.AnsweredQuestion, address string, a ports.Answered, began uint64) error {
-	subject := conversations.SubjectKey(address)
+func (t *Topics) record(ctx context.Context, n *answer, a ports.Answered) error {
+	q, address, subject := n.question, n.address, n.subject
 	return t.hub.Update(ctx, func(tx ports.PersonalTx) error {
-		if !t.recording.Load() || t.erased.since(subject, began) {
+		if !n.KeepsPage() {
 			return hub.ErrUnchanged
 		}
 		c, err := tx.TopicBySubject(subject)
