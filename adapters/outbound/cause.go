@@ -22,6 +22,9 @@ func Cause(err error, own ...error) error {
 			return o
 		}
 	}
+	if fault := ProxyFault(err, own...); fault != nil {
+		return fault
+	}
 	var netErr *net.OpError
 	var dnsErr *net.DNSError
 	var certErr *tls.CertificateVerificationError

@@ -25,9 +25,8 @@ const connectTimeout = 5 * time.Second
 var ErrNotLoopback = errors.New("the address is not on this machine")
 
 // NewClient makes the client for one service. It follows no redirect, because a
-// key and what is sent are for the address the owner has named, and no proxy of
-// the environment stands between this machine and itself. dial is nil for the
-// network.
+// key and what is sent are for the address the owner has named. UseProxy says when
+// it goes through a proxy. dial is nil for the network.
 func NewClient(base *url.URL, dial Dial) *http.Client {
 	local := IsLoopback(base.Hostname())
 	if dial == nil {
@@ -47,9 +46,7 @@ func NewClient(base *url.URL, dial Dial) *http.Client {
 		MaxIdleConnsPerHost:    8,
 		MaxResponseHeaderBytes: 64 << 10,
 	}
-	if !local {
-		t.Proxy = http.ProxyFromEnvironment
-	}
+	UseProxy(t, base)
 	return &http.Client{
 		Transport:     t,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
 
+	"plexus/adapters/outbound"
 	"plexus/domain/admission"
 )
 
@@ -78,12 +78,7 @@ func parseBase(raw string) (*url.URL, error) {
 	if raw == "" {
 		return nil, fmt.Errorf("%s: missing", settingURL)
 	}
-	base, err := url.Parse(raw)
-	local := false
-	if err == nil {
-		addr, err := netip.ParseAddr(base.Hostname())
-		local = base.Hostname() == "localhost" || err == nil && addr.IsLoopback()
-	}
+	base, err := url.Parse(strings.TrimSpace(raw))
 	switch {
 	case err != nil || base.Opaque != "" || base.Hostname() == "":
 		return nil, fmt.Errorf("%s: not a full address such as https://search.example.org", settingURL)
@@ -91,7 +86,7 @@ func parseBase(raw string) (*url.URL, error) {
 		return nil, fmt.Errorf("%s: must not hold a user or password; a key belongs into %s", settingURL, settingKey)
 	case base.RawQuery != "" || base.ForceQuery || base.Fragment != "":
 		return nil, fmt.Errorf("%s: must not hold a query or fragment", settingURL)
-	case base.Scheme == "https", base.Scheme == "http" && local:
+	case base.Scheme == "https", base.Scheme == "http" && outbound.IsLoopback(base.Hostname()):
 		return base, nil
 	case base.Scheme == "http":
 		return nil, fmt.Errorf("%s: http is for services on this machine; use https", settingURL)

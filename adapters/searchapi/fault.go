@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"syscall"
+
+	"plexus/adapters/outbound"
 )
 
 var (
@@ -31,6 +33,9 @@ func safeCause(err error) error {
 		record  tls.RecordHeaderError
 		alert   tls.AlertError
 	)
+	if fault := outbound.ProxyFault(err, errConnect); fault != nil {
+		return fault
+	}
 	switch {
 	case errors.Is(err, errConnect):
 		return errConnect

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"plexus/adapters/outbound"
 	"plexus/domain/framing"
 	"plexus/ports"
 )
@@ -74,11 +75,11 @@ func newService(name string, cfg Config, header, prefix string) (*Service, error
 	if cfg.Cache {
 		s.cache = &cache{}
 	}
-	s.http = &http.Client{Transport: newTransport(cfg), CheckRedirect: s.checkRedirect}
+	s.http = &http.Client{Transport: newTransport(cfg, base), CheckRedirect: s.checkRedirect}
 	return s, nil
 }
 
-func newTransport(cfg Config) *http.Transport {
+func newTransport(cfg Config, base *url.URL) *http.Transport {
 	if cfg.Dial == nil {
 		cfg.Dial = (&net.Dialer{}).DialContext
 	}
@@ -87,14 +88,21 @@ func newTransport(cfg Config) *http.Transport {
 		MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"h2", "http/1.1"},
 	}}
-	return &http.Transport{
+	t := &http.Transport{
 		DialContext:            d.plain,
 		DialTLSContext:         d.secure,
-		ForceAttemptHTTP2:      true, // own dialling would switch HTTP/2 off
+		TLSHandshakeTimeout:    d.timeout, // through a proxy
+		ForceAttemptHTTP2:      true,      // own dialling would switch HTTP/2 off
 		MaxIdleConnsPerHost:    16,
 		IdleConnTimeout:        idleLife,
 		MaxResponseHeaderBytes: maxHeader,
 	}
+	outbound.UseProxy(t, base)
+	if !t.ForceAttemptHTTP2 {
+		d.tls.NextProtos = nil
+	}
+	t.TLSClientConfig = d.tls.Clone() // through a proxy
+	return t
 }
 
 // dialer bounds TCP and TLS by one time limit.

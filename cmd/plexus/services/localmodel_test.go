@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,7 +21,12 @@ import (
 	"plexus/ports"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(childOf) != "" {
+		os.Exit(askAll())
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // modelServer lists one model and answers with its name.
 func modelServer(t *testing.T, name string) (candidate localmodel.Candidate, url string) {
