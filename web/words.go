@@ -27,6 +27,7 @@ type Words struct {
 	Answers, DoesNotAnswer, SwitchedOff, BuiltInState, Troubled, Set           string
 	Failed, FailedOnce, FoundModel, UseModel, NoAddress, SetAddress            string
 	Dictation, DictationOff, DictationAdvice, DictationNoModel                 string
+	Voice, VoiceNone, VoiceToText, VoiceToDictation, NotThere                  string
 	Live, LiveExtensions, LivePhone, NoPhone, PhonesPaused                     string
 	Work, FirstResult, FullAnswer, HalfWithin, NearlyAllWithin, ChartLabel     string
 	NoWork, NoWorkLead, Counts, RecentRefusals, Nobody                         string
@@ -172,6 +173,10 @@ func (w *Words) overview() {
 	w.Dictation, w.DictationOff = "Dictation", "Off: nothing turns speech into text"
 	w.DictationAdvice = "Phone apps show their text box only when dictation works. To switch it on, put into the configuration:"
 	w.DictationNoModel = "Phones are offered neither text nor dictation, because there is no model."
+	w.Voice, w.NotThere = "Voice", "Not there"
+	w.VoiceNone = "Plexus does not speak, and does not listen along. It turns down what an app asks in its voice mode."
+	w.VoiceToText = "Switch the app to text: there you can write and dictate."
+	w.VoiceToDictation = "Apps can be switched to text only when dictation works."
 	w.Live, w.LiveExtensions, w.LivePhone = "Connected now", "Extensions and tools", "Phone"
 	w.NoPhone, w.PhonesPaused = "No phone is connected", "No phone for now: all are turned away"
 	w.Work, w.FirstResult, w.FullAnswer = "How fast it answers", "First results", "Whole answers"

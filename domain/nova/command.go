@@ -53,19 +53,28 @@ func (c *Command) form(f *jsonform.Form) {
 }
 
 // DecodeCommand reads a client.command up to its payload. An error is a protocol
-// fault.
+// fault. So is more than MaxText, unless a person's text alone is too long.
 func DecodeCommand(text []byte) (Command, error) {
-	if len(text) > MaxText {
-		return Command{}, fmt.Errorf("nova: read client.command: %w", ErrTooLong)
-	}
 	var c Command
 	f := jsonform.Read(text).Strict()
 	f.Kind("client.command")
 	c.form(f)
-	if _, err := f.Done(); err != nil {
+	_, err := f.Done()
+	if err == nil && len(text) > MaxText && !holdsLongText(c.payload) {
+		err = ErrTooLong
+	}
+	if err != nil {
 		return Command{}, fmt.Errorf("nova: read client.command: %w", err)
 	}
 	return c, nil
+}
+
+// holdsLongText reports whether a payload is an input.text that is refused for what
+// a person wrote, however long that is (decision K16).
+func holdsLongText(payload *jsonform.Form) bool {
+	kind, _ := payload.Peek("type")
+	text, ok := payload.Peek("text")
+	return kind == InputText{}.Kind() && ok && !userText(text)
 }
 
 // Control reads the payload, once. An error is a protocol fault. Two payloads
@@ -81,9 +90,14 @@ func (c Command) Control() (Control, Fingerprint, error) {
 	return control, sha256.Sum256(written), nil
 }
 
-// DecodeControl reads a control that came without an envelope, as Control does.
+// DecodeControl reads a control that came without an envelope, as Control does. The
+// bound of its length is that of DecodeCommand.
 func DecodeControl(payload []byte) (Control, error) {
-	control, _, err := decodeControl(jsonform.Read(payload))
+	f := jsonform.Read(payload)
+	if len(payload) > MaxText && !holdsLongText(f) {
+		return nil, fmt.Errorf("nova: read a control: %w", ErrTooLong)
+	}
+	control, _, err := decodeControl(f)
 	return control, err
 }
 

@@ -30,7 +30,7 @@ type InputDictation struct {
 // InputText submits what a person wrote. RequestID and InputInstanceID are ""
 // in the uncorrelated form.
 type InputText struct {
-	Text            string // exact, 1…MaxInputUnits UTF-16 units
+	Text            string // exact; the host refuses what is not Usable
 	RequestID       string
 	InputInstanceID string
 	ConversationID  string
@@ -71,7 +71,7 @@ func (c *InputDictation) form(f *jsonform.Form) {
 }
 
 func (c *InputText) form(f *jsonform.Form) {
-	f.Text("text", jsonform.Required, &c.Text, userText)
+	f.Text("text", jsonform.Required, &c.Text, jsonform.Anything)
 	f.Text("request_id", jsonform.Omitted, &c.RequestID, id128u)
 	f.Text("input_instance_id", jsonform.Omitted, &c.InputInstanceID, id128u)
 	formConversation(f, &c.ConversationID)
@@ -80,6 +80,11 @@ func (c *InputText) form(f *jsonform.Form) {
 		f.Uint("version", &t.Version, 0, MaxSafeInteger)
 	})
 }
+
+// Usable reports whether the text can be submitted: it is not blank, and has at
+// most MaxInputUnits UTF-16 units. Any other is refused and is no fault, since it
+// is what a person wrote and not how the client speaks (decision K16).
+func (c InputText) Usable() bool { return userText(c.Text) }
 
 // userText is the rule of a person's text: not blank, and not too long.
 func userText(s string) bool {

@@ -73,7 +73,11 @@ func TestN20_ControlVectors(t *testing.T) {
 		if err := json.Unmarshal(command, &envelope); err != nil {
 			t.Fatal(err)
 		}
-		expectVerdict(t, v, "accept", envelope.Payload)
+		verdict := "accept"
+		if text, ok := c.(nova.InputText); ok && !text.Usable() {
+			verdict = "reject"
+		}
+		expectVerdict(t, v, verdict, envelope.Payload)
 		if again, _, err := control(string(envelope.Payload)); err != nil || !reflect.DeepEqual(again, c) {
 			t.Fatalf("read again: %+v, %v; want %+v", again, err, c)
 		}
@@ -93,16 +97,20 @@ func control(payload string) (nova.Control, nova.Fingerprint, error) {
 }
 
 // personalHost is a personal host on a store in memory.
-func personalHost(t *testing.T) *personal.Host {
+func personalHost(t *testing.T, adjust ...func(*personal.Deps)) *personal.Host {
 	t.Helper()
 	store := memory.NewPersonal()
-	h, err := personal.New(t.Context(), personal.Deps{
+	deps := personal.Deps{
 		Services: hub.Services{
 			Store: store, Random: rand.Reader, Now: time.Now, Within: context.WithTimeout,
 			After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, Log: slog.New(slog.DiscardHandler),
 		},
 		Archive: store, Settings: memory.NewSettings(),
-	}, personal.Options{InputInstanceID: "i"})
+	}
+	for _, a := range adjust {
+		a(&deps)
+	}
+	h, err := personal.New(t.Context(), deps, personal.Options{InputInstanceID: "i"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"plexus/domain/workbench"
 	"plexus/ports"
 	"plexus/usecases/personal"
+	"plexus/usecases/personal/hub"
 	"plexus/usecases/personal/life"
 	"plexus/usecases/personal/turns"
 )
@@ -73,6 +74,48 @@ func TestP60_N53_ARetrySharesTheSubmissionAlsoAfterReconnect(t *testing.T) {
 		second.accept("a", "chat:main", "once")
 		if all := s.messages("chat:main"); len(all) != 2 || len(s.model.calls()) != 1 {
 			s.Fatalf("stored %+v", all)
+		}
+	})
+}
+
+func TestK16_ATextThatCannotBeSubmittedIsRefused(t *testing.T) {
+	staged(t, func(s *stage) {
+		phone, page := s.phone(), s.desktop()
+		legacy := s.attach(hub.Terms{})
+		bad := []string{
+			"", " ", "\u3000\ufeff\n", strings.Repeat("x", nova.MaxInputUnits+1), strings.Repeat("🎧", nova.MaxInputUnits/2) + "x",
+			strings.Repeat("字", nova.MaxMessage/4),
+		}
+		for n, text := range bad {
+			for _, c := range []*client{phone, page, legacy} {
+				if err := c.deliver(submit("", "chat:main", text)); !errors.Is(err, workbench.InvalidRequest) {
+					s.Errorf("text %d without an ID: %v", n, err)
+				}
+				for range 2 { // again and again
+					if cause := c.say(fmt.Sprint(n), "chat:main", text); cause != nova.SubmissionFailed {
+						s.Errorf("text %d: %q", n, cause)
+					}
+				}
+			}
+		}
+		foreign := submit("f", "chat:main", " ")
+		foreign.InputInstanceID = "00000000-0000-4000-8000-000000000000"
+		if err := phone.deliver(foreign); err != nil {
+			s.Fatal(err)
+		}
+		if r := phone.receipts(); len(r) != 1 || r[0].Error != nova.OutcomeUnknown {
+			s.Errorf("foreign instance: %+v", r)
+		}
+		phone.accept("0", "chat:main", "put right") // under the ID of a blank one
+		if cause := phone.say("0", "chat:main", " "); cause != nova.RequestIDConflict {
+			s.Errorf("a blank one under the ID of a good one: %q", cause)
+		}
+		for n := range turns.MaxTextRequests { // they use up no places
+			phone.say(fmt.Sprint("blank ", n), "chat:main", " ")
+		}
+		phone.accept("longest", "chat:main", strings.Repeat("🎧", nova.MaxInputUnits/2))
+		if n := len(s.messages("chat:main")); n != 4 {
+			s.Errorf("%d messages, want two texts with their answers", n)
 		}
 	})
 }

@@ -126,7 +126,7 @@
   const atBottom = () => innerHeight + scrollY > document.documentElement.scrollHeight - 80;
 
   form.addEventListener("submit", (e) => {
-    if (sent) return e.preventDefault();
+    if (sent || !field.value.trim()) return e.preventDefault();
     if (!instance || socket?.readyState !== WebSocket.OPEN) return;
     e.preventDefault();
     sent = { type: "input.text", text: field.value, request_id: newID(), input_instance_id: instance, conversation_id: conversation };

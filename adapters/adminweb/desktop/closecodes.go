@@ -5,9 +5,8 @@ import (
 	"plexus/domain/sessions"
 )
 
-// closeCode is the one table from reason to close code. Unlike phones, the page
-// erases nothing after a 4003, so every fault of the page closes with it
-// (nova-personal §1.3).
+// closeCode is the one table from reason to close code. A fault closes with 1002
+// (decision K17); 4003 says that the session of the page is over.
 func closeCode(reason sessions.CloseReason) wsconn.CloseCode {
 	switch reason {
 	case sessions.ClientGone, sessions.Finished:
@@ -23,7 +22,7 @@ func closeCode(reason sessions.CloseReason) wsconn.CloseCode {
 	case sessions.DeviceRevoked:
 		return wsconn.CloseCode{Code: 4003, Reason: "session over"}
 	case sessions.ProtocolFault, sessions.InputOverflow, sessions.FrameStalled:
-		return wsconn.CloseCode{Code: 4003, Reason: "client protocol rejected"}
+		return wsconn.CloseCode{Code: 1002, Reason: "client protocol rejected"}
 	case sessions.OutputBudget, sessions.RequiredFrameLost:
 		return wsconn.CloseCode{Code: 4008, Reason: "refresh connection"}
 	case sessions.PeerTimeout, sessions.WriteFailed, sessions.SlowReader:

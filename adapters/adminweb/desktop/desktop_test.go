@@ -89,7 +89,7 @@ func TestP67_TheClientIsTheDesktopWhateverAFrameSays(t *testing.T) {
 		for _, member := range []string{`"client_id":"remote:master"`, `"can_takeover":false`, `"client":{"id":"x"}`} {
 			p := st.connect()
 			p.say(strings.Replace(command("c2", "tasks.list"), "{", "{"+member+",", 1))
-			p.closes(4003)
+			p.closes(1002)
 		}
 		if got := h.kinds(); got != "personal.command" {
 			t.Errorf("delivered %q", got)
@@ -97,26 +97,24 @@ func TestP67_TheClientIsTheDesktopWhateverAFrameSays(t *testing.T) {
 	})
 }
 
-// Whatever is neither a command nor a correlated text ends the socket.
-func TestFramesThatAreNotForThisSocket(t *testing.T) {
+// A fault is what no client that speaks the protocol sends.
+func TestK17_OnlyFaultsEndTheSocket(t *testing.T) {
 	for name, c := range map[string]struct {
 		frame wstest.Frame
 		code  int
 	}{
-		"audio":               {wstest.Frame{Opcode: wstest.Binary, Payload: make([]byte, 640)}, 4003},
-		"no JSON":             {text(`hello`), 4003},
-		"an unknown type":     {text(`{"type":"hello"}`), 4003},
-		"a remote's envelope": {text(`{"type":"client.command","request_id":"a","connection_id":"b","payload":{}}`), 4003},
-		"dictation":           {text(`{"type":"input.dictation","id":"d","action":"start"}`), 4003},
-		"voice":               {text(`{"type":"input.audio","conversation_id":"chat:main"}`), 4003},
-		"a decision":          {text(`{"type":"project.confirmation_decision","proposal_id":"p","confirmed":true}`), 4003},
-		"a text without id":   {text(`{"type":"input.text","text":"` + privateText + `"}`), 4003},
-		"an empty text":       {text(written("t", " ")), 4003},
-		"an unknown method":   {text(command("c", "files.delete")), 4003},
-		"no request id":       {text(`{"type":"personal.command","method":"state"}`), 4003},
-		"an unsafe number":    {text(`{"type":"personal.command","request_id":"c","method":"state","params":{"n":9007199254740993}}`), 4003},
+		"odd audio":           {wstest.Frame{Opcode: wstest.Binary, Payload: make([]byte, 641)}, 1002},
+		"empty audio":         {wstest.Frame{Opcode: wstest.Binary}, 1002},
+		"no JSON":             {text(`hello`), 1002},
+		"an unknown type":     {text(`{"type":"hello"}`), 1002},
+		"a remote's envelope": {text(`{"type":"client.command","request_id":"a","connection_id":"b","payload":{}}`), 1002},
+		"a member too many":   {text(`{"type":"input.audio","conversation_id":"chat:main","x":1}`), 1002},
+		"a text that is none": {text(`{"type":"input.text","text":7}`), 1002},
+		"no request id":       {text(`{"type":"personal.command","method":"state"}`), 1002},
+		"an unsafe number":    {text(`{"type":"personal.command","request_id":"c","method":"state","params":{"n":9007199254740993}}`), 1002},
+		"a long command":      {text(command("c", "state") + strings.Repeat(" ", nova.MaxText)), 1002},
 		"no UTF-8":            {text("{\"type\":\"\xff\"}"), 1007},
-		"too long":            {text(`{"type":"` + strings.Repeat("x", nova.MaxText) + `"}`), 1009},
+		"too long":            {text(`{"type":"` + strings.Repeat("x", nova.MaxMessage) + `"}`), 1009},
 		"a reserved opcode":   {wstest.Frame{Opcode: 0x3}, 1002},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,6 +131,29 @@ func TestFramesThatAreNotForThisSocket(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Speech reaches a draft only between its start and its end, so it keeps its place
+// among the controls.
+func TestK17_SpeechKeepsItsPlaceAmongTheControls(t *testing.T) {
+	h := &fakeHost{}
+	inFakeTime(t, h, func(t *testing.T, st *stage) {
+		h.deliver = func(context.Context, nova.Control) error { time.Sleep(time.Second); return nil } // slow
+		p := st.connect()
+		dictate := func(action string) {
+			p.say(`{"type":"input.dictation","id":"d","action":"` + action + `"}`)
+		}
+		dictate("start")
+		if err := errors.Join(p.Send(make([]byte, 640)), p.Send(make([]byte, 2))); err != nil {
+			t.Fatal(err)
+		}
+		dictate("finish")
+		time.Sleep(time.Minute)
+		if got := h.kinds(); got != "input.dictation 640 2 input.dictation" {
+			t.Errorf("delivered %s", got)
+		}
+		p.silent()
+	})
 }
 
 func text(s string) wstest.Frame { return wstest.Frame{Opcode: wstest.Text, Payload: []byte(s)} }
@@ -258,12 +279,22 @@ func TestLanesAndOutputAreBounded(t *testing.T) {
 	h := &fakeHost{deliver: func(ctx context.Context, _ nova.Control) error { <-ctx.Done(); return ctx.Err() }}
 	inFakeTime(t, h, func(_ *testing.T, st *stage) {
 		p := st.connect()
-		for i := range laneFrames + 2 { // one is being worked on
+		for i := range laneMessages + 2 { // one is being worked on
 			if p.SendText(command(fmt.Sprint(i), "state")) != nil {
 				break
 			}
 		}
-		p.closes(4003)
+		p.closes(1002)
+	})
+	inFakeTime(t, h, func(_ *testing.T, st *stage) {
+		p := st.connect()
+		p.say(written("t", "a text that is being stored"))
+		for range laneBytes/nova.MaxPCM + 1 {
+			if p.Send(make([]byte, nova.MaxPCM)) != nil {
+				break
+			}
+		}
+		p.closes(1002)
 	})
 	inFakeTime(t, &fakeHost{}, func(t *testing.T, st *stage) {
 		peer, _ := wstest.Pipe(st, upgrade())
@@ -319,7 +350,7 @@ func TestCaptionsThatWaitGrow(t *testing.T) {
 }
 
 // What the host does not take has an answer all the same.
-func TestWhatIsRefusedIsAnswered(t *testing.T) {
+func TestK17_WhatIsRefusedIsAnswered(t *testing.T) {
 	h := &fakeHost{deliver: func(context.Context, nova.Control) error { return errors.New("no") }}
 	inFakeTime(t, h, func(t *testing.T, st *stage) {
 		p := st.connect()
@@ -327,9 +358,20 @@ func TestWhatIsRefusedIsAnswered(t *testing.T) {
 		if m := p.next(); m["type"] != "input.text_result" || m["request_id"] != "t1" || m["error"] != "submission_failed" || m["conversation_id"] != "chat:main" {
 			t.Errorf("came %v", m)
 		}
-		p.say(command("c1", "state"))
-		if m := p.next(); m["request_id"] != "c1" || m["error"] != "unavailable" {
-			t.Errorf("came %v", m)
+		for frame, id := range map[string]string{
+			command("c1", "state"):                                                            "c1",
+			command("c2", "files.delete"):                                                     "c2",
+			`{"type":"input.text","text":"` + privateText + `"}`:                              "input.text",
+			`{"type":"input.audio","conversation_id":"chat:main"}`:                            "input.audio",
+			`{"type":"input.dictation","id":"d","action":"start"}`:                            "input.dictation",
+			`{"type":"clock.pong","ping_id":"p","t_render_ms":1}`:                             "clock.pong",
+			`{"type":"project.confirmation_decision","proposal_id":"p","confirmed":true}`:     "project.confirmation_decision",
+			`{"type":"playback.done","utterance_id":"u","generation_epoch":1,"played_ms":20}`: "playback.done",
+		} {
+			p.say(frame)
+			if m := p.next(); m["type"] != "client.command_result" || m["request_id"] != id || m["status"] != "rejected" {
+				t.Errorf("for %s came %v", frame, m)
+			}
 		}
 	})
 	h = &fakeHost{deliver: func(context.Context, nova.Control) error { panic(privateText) }}

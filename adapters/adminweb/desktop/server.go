@@ -3,9 +3,11 @@
 // decision K12), over a WebSocket that the owner's page has admitted. Its client
 // is desktop:local and can take tasks over; no frame can say otherwise.
 //
-// Inbound there are two kinds of text frames, at most 16 KiB each:
-// personal.command, and input.text with a request id. Anything else ends the
-// socket with 4003. There is no audio here. Outbound, desktop.capabilities comes
+// Inbound it takes every control that a client may send, each a text message
+// without an envelope, and uplink PCM (decision K17). What the host does not take
+// is answered client.command_result "rejected", which names the request or, where
+// the control has none, its kind; input.text with a request id has its own result.
+// Only faults end the socket, with 1002. Outbound, desktop.capabilities comes
 // first; personal frames may have 8 MiB.
 package desktop
 
@@ -34,9 +36,8 @@ const (
 // Host is the personal host: *personal.Host.
 type Host interface {
 	Attach(link ports.PersonalLink, terms hub.Terms) hub.Endpoint
-	Knows(method string) bool // whether there is such a personal.command
-	Input() nova.Input        // what can be handed in now
-	InputInstance() string    // names this process's text input
+	Input() nova.Input     // what can be handed in now
+	InputInstance() string // names this process's text input
 }
 
 // Config is the endpoint's settings. The zero value of a number means its default.
@@ -85,7 +86,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, signedOut func(ct
 		http.Error(w, "Plexus has no place for this connection now.", http.StatusServiceUnavailable)
 		return
 	}
-	socket, err := wsconn.Upgrade(w, r, wsconn.UpgradeOptions{ReadLimit: nova.MaxText, Limits: s.config.Limits})
+	socket, err := wsconn.Upgrade(w, r, wsconn.UpgradeOptions{ReadLimit: nova.MaxMessage, Limits: s.config.Limits})
 	if err != nil {
 		s.tracker.Release(nil)
 		s.config.Log.Debug("an upgrade failed", "error", err)

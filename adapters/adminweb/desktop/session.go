@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"plexus/adapters/wsconn"
@@ -14,16 +15,18 @@ import (
 	"plexus/usecases/recovery"
 )
 
-// laneFrames bounds what waits in each of the two lanes; with the longest frames
-// that is 512 KiB.
-const laneFrames = 32
+// Bounds of what was received and is not finished, as on a phone's connection.
+const (
+	laneMessages = 128     // in each lane
+	laneBytes    = 262_144 // in both
+)
 
 // session is one socket: a reader, a writer, two lanes that hand controls to the
 // host, and a goroutine that sends snapshots. It is the ports.PersonalLink of its
 // endpoint.
 //
-// A command waits for other commands alone (P65): texts, which are stored before
-// they are answered, have a lane of their own.
+// A command waits for other commands alone (P65). Everything else, speech among it,
+// has a lane of its own and keeps its order.
 type session struct {
 	server   *Server
 	socket   *wsconn.Socket
@@ -31,8 +34,9 @@ type session struct {
 	endpoint hub.Endpoint
 	out      *sender
 
-	commands chan nova.PersonalCommand
-	texts    chan nova.InputText
+	commands chan received
+	others   chan received
+	waiting  atomic.Int64 // bytes in both lanes
 
 	mu             sync.Mutex // guards states, and the order in which snapshots are queued
 	states         sessions.Coalescer
@@ -53,7 +57,7 @@ func (s *Server) run(socket *wsconn.Socket, signedOut func(context.Context) bool
 	log := s.config.Log.With("connection", s.lastID.Add(1), "transport", "desktop")
 	c := &session{
 		server: s, socket: socket, log: log, ctx: ctx, cancel: cancel, stopped: make(chan struct{}),
-		commands: make(chan nova.PersonalCommand, laneFrames), texts: make(chan nova.InputText, laneFrames),
+		commands: make(chan received, laneMessages), others: make(chan received, laneMessages),
 		snapshotSignal: make(chan struct{}, 1), out: newSender(ctx, socket, s.config.KeepAlive, log),
 	}
 	s.tracker.Add(c)
@@ -67,18 +71,8 @@ func (s *Server) run(socket *wsconn.Socket, signedOut func(context.Context) bool
 	var reading, writing sync.WaitGroup
 	reading.Go(c.read)
 	writing.Go(func() { c.out.writer.Run(func(err error) { c.Close(wsconn.WriteFailed(err)) }) })
-	c.work.Go(func() {
-		deliverAll(c, c.commands, func(m nova.PersonalCommand, err error) {
-			log.Error("a command was not taken", "method", m.Method, "error", err)
-			c.Send(nova.PersonalResult{RequestID: m.RequestID, Error: "unavailable"})
-		})
-	})
-	c.work.Go(func() {
-		deliverAll(c, c.texts, func(m nova.InputText, err error) { // it gets a result in any case
-			log.Error("a text was not taken", "error", err)
-			c.Send(nova.TextResult{RequestID: m.RequestID, ConversationID: m.ConversationID, Error: nova.SubmissionFailed})
-		})
-	})
+	c.work.Go(func() { c.deliverAll(c.commands) })
+	c.work.Go(func() { c.deliverAll(c.others) })
 	c.work.Go(c.sendSnapshots)
 	c.work.Go(func() {
 		if signedOut(ctx) {
@@ -174,22 +168,6 @@ func (c *session) sendSnapshot() {
 	defer c.mu.Unlock()
 	if c.states.Told(state.Revision) {
 		c.queue(state)
-	}
-}
-
-// deliverAll hands the controls of one lane to the host, one after the other.
-// refused answers what the host did not take.
-func deliverAll[C nova.Control](c *session, lane <-chan C, refused func(C, error)) {
-	defer c.recoverPanic("a control")
-	for {
-		select {
-		case m := <-lane:
-			if err := c.endpoint.Deliver(c.ctx, m); err != nil && c.ctx.Err() == nil {
-				refused(m, err)
-			}
-		case <-c.ctx.Done():
-			return
-		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -32,7 +33,7 @@ type fakeHost struct {
 	mu        sync.Mutex
 	links     []ports.PersonalLink
 	terms     hub.Terms
-	delivered []nova.Control
+	delivered []string // kinds of controls, and lengths of audio
 	left      int
 }
 
@@ -43,13 +44,12 @@ func (h *fakeHost) Attach(link ports.PersonalLink, terms hub.Terms) hub.Endpoint
 	return h
 }
 
-func (h *fakeHost) Knows(method string) bool { return method != "files.delete" }
-func (h *fakeHost) Input() nova.Input        { return nova.TextInput }
-func (h *fakeHost) InputInstance() string    { return instance }
+func (h *fakeHost) Input() nova.Input     { return nova.TextInput }
+func (h *fakeHost) InputInstance() string { return instance }
 
 func (h *fakeHost) Deliver(ctx context.Context, c nova.Control) error {
 	h.mu.Lock()
-	h.delivered = append(h.delivered, c)
+	h.delivered = append(h.delivered, c.Kind())
 	h.mu.Unlock()
 	if h.deliver != nil {
 		return h.deliver(ctx, c)
@@ -57,7 +57,11 @@ func (h *fakeHost) Deliver(ctx context.Context, c nova.Control) error {
 	return nil
 }
 
-func (h *fakeHost) Audio([]byte) {}
+func (h *fakeHost) Audio(pcm []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.delivered = append(h.delivered, strconv.Itoa(len(pcm)))
+}
 
 func (h *fakeHost) Snapshot(context.Context) (nova.PersonalState, error) {
 	h.mu.Lock()
@@ -78,15 +82,11 @@ func (h *fakeHost) link() ports.PersonalLink {
 	return h.links[0]
 }
 
-// kinds are the controls that were delivered, by name.
+// kinds is what was delivered: controls by their kind, audio by its length.
 func (h *fakeHost) kinds() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var names []string
-	for _, c := range h.delivered {
-		names = append(names, c.Kind())
-	}
-	return strings.Join(names, " ")
+	return strings.Join(h.delivered, " ")
 }
 
 // at sets the snapshot to one with this revision.

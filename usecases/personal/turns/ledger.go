@@ -52,8 +52,10 @@ const (
 	TextFull                            // no more are remembered
 )
 
-// Begin enters a request.
-func (l *TextLedger) Begin(requestID string, content TextContent) TextVerdict {
+// Begin enters a request. One with a text that is not usable is not entered, since
+// it fails as often as it comes: so blank texts use up none of the places, and the
+// same ID serves for a text that a person has put right.
+func (l *TextLedger) Begin(requestID string, content TextContent, usable bool) TextVerdict {
 	e, known := l.entries[requestID]
 	hash := content.hash()
 	switch {
@@ -66,6 +68,8 @@ func (l *TextLedger) Begin(requestID string, content TextContent) TextVerdict {
 		return TextFailed
 	case known:
 		return TextAccepted
+	case !usable:
+		return TextFailed
 	case len(l.entries) >= MaxTextRequests:
 		return TextFull
 	}

@@ -15,7 +15,7 @@ func TestTextLedger(t *testing.T) {
 	hello, other := turns.TextContent{ConversationID: "c", Text: "hello"}, turns.TextContent{ConversationID: "c", Text: "hello "}
 	begin := func(id string, content turns.TextContent, want turns.TextVerdict) {
 		t.Helper()
-		if got := l.Begin(id, content); got != want {
+		if got := l.Begin(id, content, true); got != want {
 			t.Errorf("%s: verdict %d, want %d", id, got, want)
 		}
 	}
@@ -59,12 +59,12 @@ func TestTextLedgerTellsContentsApart(t *testing.T) {
 	for i, a := range all {
 		for j, b := range all {
 			var l turns.TextLedger
-			l.Begin("r", a)
+			l.Begin("r", a, true)
 			want := turns.TextConflict
 			if i == j {
 				want = turns.TextRunning
 			}
-			if got := l.Begin("r", b); got != want {
+			if got := l.Begin("r", b, true); got != want {
 				t.Errorf("%+v after %+v: verdict %d, want %d", b, a, got, want)
 			}
 		}
@@ -75,15 +75,15 @@ func TestTextLedgerForgetsNothingAndIsBounded(t *testing.T) {
 	var l turns.TextLedger
 	for n := range turns.MaxTextRequests {
 		id := fmt.Sprint(n)
-		if got := l.Begin(id, turns.TextContent{Text: id}); got != turns.TextNew {
+		if got := l.Begin(id, turns.TextContent{Text: id}, true); got != turns.TextNew {
 			t.Fatalf("request %d: verdict %d", n, got)
 		}
 		l.Settle(id, true)
 	}
-	if got := l.Begin("more", turns.TextContent{}); got != turns.TextFull {
+	if got := l.Begin("more", turns.TextContent{}, true); got != turns.TextFull {
 		t.Errorf("one too many: verdict %d", got)
 	}
-	if got := l.Begin("0", turns.TextContent{Text: "0"}); got != turns.TextAccepted {
+	if got := l.Begin("0", turns.TextContent{Text: "0"}, true); got != turns.TextAccepted {
 		t.Errorf("the first of a full ledger: verdict %d", got)
 	}
 	if got := l.Settle("more", true); got != 0 {
@@ -102,7 +102,7 @@ func TestTextLedgerKeepsNoMessage(t *testing.T) {
 	before := heap()
 	for i := range turns.MaxTextRequests { // the ID as it is read: a part of the message
 		id := fmt.Sprintf("%08d", i)
-		l.Begin((id + strings.Repeat("x", 16<<10))[:len(id)], turns.TextContent{})
+		l.Begin((id + strings.Repeat("x", 16<<10))[:len(id)], turns.TextContent{}, true)
 	}
 	if more := heap() - before; more > 1<<20 {
 		t.Errorf("the ledger keeps %d bytes", more)

@@ -108,7 +108,10 @@ func (t *Turns) take(ctx context.Context, c *hub.Client, m nova.InputText) error
 		s.Todo = conversations.TodoRef{ID: m.SourceTodo.Value.ID, Version: m.SourceTodo.Value.Version}
 	}
 	if m.RequestID == "" {
-		if t.dictation.Open(c) {
+		switch {
+		case !m.Usable():
+			return workbench.InvalidRequest
+		case t.dictation.Open(c):
 			return workbench.ConversationBusy
 		}
 		return t.submit(ctx, s)
@@ -121,7 +124,7 @@ func (t *Turns) take(ctx context.Context, c *hub.Client, m nova.InputText) error
 		return nil
 	}
 	t.mu.Lock()
-	verdict := t.ledgers[c.Terms.Desktop].Begin(m.RequestID, TextContent{ConversationID: m.ConversationID, Text: m.Text, Todo: s.Todo})
+	verdict := t.ledgers[c.Terms.Desktop].Begin(m.RequestID, TextContent{ConversationID: m.ConversationID, Text: m.Text, Todo: s.Todo}, m.Usable())
 	t.mu.Unlock()
 	switch verdict {
 	case TextNew:
