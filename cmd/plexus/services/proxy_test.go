@@ -224,7 +224,7 @@ func TestServices_AnswerThroughTheProxy(t *testing.T) {
 			return
 		}
 		w.WriteHeader(http.StatusOK)
-		here, _, err := http.NewResponseController(w).Hijack()
+		here, begun, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			t.Error(err)
 			return
@@ -235,7 +235,7 @@ func TestServices_AnswerThroughTheProxy(t *testing.T) {
 			_, _ = io.Copy(here, there)
 			_ = here.Close()
 		}()
-		_, _ = io.Copy(there, here)
+		_, _ = io.Copy(there, begun)
 		_ = there.Close()
 		<-back
 	})
