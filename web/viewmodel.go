@@ -172,7 +172,8 @@ type Invitation struct {
 	Device    string // who redeemed it
 	Connected bool   // that device has connected since
 	Refusal   RedeemRefusal
-	Address   Address
+	Warning   string  // why a phone will not get through to Host, in words; "" when nothing is known to be wrong
+	Address   Address // that is remembered; it may be another
 	Paused    bool
 }
 
@@ -215,8 +216,9 @@ type Device struct {
 
 // AcceptedHost is a host name under which phones may come in.
 type AcceptedHost struct {
-	Host  string // host[:port]
-	Fixed bool   // it is the public address and goes away with that
+	Host    string // host[:port]
+	Fixed   bool   // it is the public address and goes away with that
+	Invited bool   // it is the address of the open code alone, and goes away with that
 }
 
 // Extensions is the list of extensions, waiting ones first.

@@ -43,11 +43,12 @@ type Words struct {
 	CodeRedeemedLead, CodeConnected, CodeReplacedLead, CodeCanceledLead        string
 	CodeGoneLead, CodeText, CodeTextLead, CodeCancel, CodeNew, CodeDevices     string
 	CodeLegacy, CodeLegacyLead, CodeLegacyUse, CodeLegacyOn, CodeLegacyOff     string
-	RedeemWait, RedeemNow                                                      string
+	RedeemWait, RedeemNow, KeepFirst, KeepOther, KeepFixed, KeepNow            string
 
 	DevicesLead, NoDevices, NoDevicesLead, PairedSince, ConnectedNow         string
 	LastSeen, NeverConnected, NeverConnectedLead, Revoke, RevokeTitle        string
 	RevokeLead, RevokeButton, Hosts, HostsLead, HostFixed, HostRemove, Named string
+	HostInvited                                                              string
 
 	ExtensionsLead, NoExtensions, NoExtensionsLead, Digits, NoDigits string
 	FirstSeen, OtherExtension                                        string
@@ -222,6 +223,9 @@ func (w *Words) pairing() {
 	w.CodeLegacyLead = "Some versions of the app insist on an expiry date. The same code can be shown with one; it is drawn anew every minute."
 	w.CodeLegacyUse, w.CodeLegacyOff = "Show it with an expiry date", "Show it without"
 	w.CodeLegacyOn = "Shown with an expiry date two minutes from now, drawn anew every minute."
+	w.KeepNow, w.KeepFirst = "Keep it now", "Plexus remembers this address once a phone has paired by it."
+	w.KeepOther = "It is %s so far. It changes to the one of this code once a phone has paired by it."
+	w.KeepFixed = "It is %s, set by %s, and stays that. A phone that pairs by this code gets in as well."
 	w.RedeemWait, w.RedeemNow = "Phones may try again in %s, at %s.", "Phones may try again now."
 	w.Redeems = map[RedeemCause]string{
 		RedeemWrongCode:   "A phone tried a code that is not this one. If it is yours, let it scan this one.",
@@ -243,7 +247,8 @@ func (w *Words) devicesAndExtensions() {
 	w.RevokeLead = "It is disconnected at once and cannot come back. To let it in again you pair it anew."
 	w.RevokeButton = "Revoke"
 	w.Hosts, w.HostFixed, w.HostRemove = "Names that phones may use", "The public address", "Remove"
-	w.HostsLead = "A phone is let in only under one of these names. Each was in a code that was shown. If you remove one, phones paired under it no longer get through."
+	w.HostInvited = "While the code is open"
+	w.HostsLead = "A phone is let in only under one of these names. Phones were paired by them. If you remove one, phones paired by it no longer get through."
 	w.Named = "%s: %s"
 
 	w.ExtensionsLead = "Browser extensions that may ask questions. Each is known by its origin and by a key of its own."

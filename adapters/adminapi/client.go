@@ -115,10 +115,11 @@ func (c *Client) RevokeDevice(ctx context.Context, id string) error {
 }
 
 // Invite opens an invitation to a server, or to the public URL when it is "".
-// legacy asks for a payload with an expiry. A bad address is a
-// *pairing.AddressError; else ErrNoPublicURL or ports.ErrDeviceLimit.
-func (c *Client) Invite(ctx context.Context, server string, legacy bool) (Invitation, error) {
-	query := url.Values{"server": {server}, "legacy": {strconv.FormatBool(legacy)}}
+// legacy asks for a payload with an expiry, keep makes the server the public URL at
+// once. A bad address is a *pairing.AddressError; else ErrNoPublicURL,
+// ports.ErrDeviceLimit, or devices.ErrSettingFixed where the public URL is set elsewhere.
+func (c *Client) Invite(ctx context.Context, server string, legacy, keep bool) (Invitation, error) {
+	query := url.Values{"server": {server}, "legacy": {strconv.FormatBool(legacy)}, "keep": {strconv.FormatBool(keep)}}
 	return call[Invitation](ctx, c, http.MethodPost, "/v1/invitations?"+query.Encode())
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"plexus/domain/pairing"
 	"plexus/ports"
+	"plexus/usecases/devices"
 )
 
 // ErrNoPublicURL: an invitation needs an address, and none is known.
@@ -51,6 +52,7 @@ var named = [...]struct {
 	{ports.ErrExtensionUnknown, fault{http.StatusNotFound, "unknown_extension", "There is no extension with this number."}},
 	{ports.ErrDeviceUnknown, fault{http.StatusNotFound, "unknown_device", "There is no phone with this ID."}},
 	{ports.ErrDeviceLimit, fault{http.StatusConflict, "device_limit", "Every place for a phone is taken."}},
+	{devices.ErrSettingFixed, fault{http.StatusConflict, "setting_fixed", "The public URL is set by a flag, the environment or the configuration file."}},
 	{ErrNoPublicURL, fault{http.StatusConflict, "no_public_url", "No public URL is set."}},
 }
 

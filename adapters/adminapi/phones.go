@@ -2,7 +2,6 @@ package adminapi
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -60,6 +59,9 @@ type Invitation struct {
 	Server   string `json:"server"` // where the phone will connect to
 	Payload  string `json:"payload"`
 	Replaced bool   `json:"replaced"` // it took the place of an open one
+
+	PublicURL      string `json:"public_url,omitempty"`       // as it is now; none: no phone has paired yet, and none was kept
+	PublicURLFixed bool   `json:"public_url_fixed,omitempty"` // by a flag, the environment or the file, so that this pairing does not change it
 }
 
 // Outcome says what became of an invitation.
@@ -82,28 +84,32 @@ func (s *server) revoke(r *http.Request) (any, error) {
 	return nil, s.Phones.Revoke(r.Context(), id)
 }
 
-// invite opens an invitation to the server of the request or to the public URL.
-// The first address that is used becomes the public URL, as on the page.
+// invite opens an invitation to the server of the request or to the public URL. With
+// keep the server becomes the public URL at once, and not when a phone has used it.
 func (s *server) invite(r *http.Request) (any, error) {
 	ctx, server := r.Context(), r.URL.Query().Get("server")
-	public, fixed, known := s.Phones.PublicURL()
+	public, _, known := s.Phones.PublicURL()
 	switch {
 	case server == "" && !known:
 		return nil, ErrNoPublicURL
 	case server == "":
 		server = public.String()
 	}
+	if r.URL.Query().Get("keep") == "true" {
+		if err := s.Phones.SetPublicURL(ctx, server); err != nil {
+			return nil, err
+		}
+	}
 	i, replaced, err := s.Phones.CreateInvitation(ctx, server)
 	if err != nil {
 		return nil, err
 	}
-	if !known && !fixed {
-		if err := s.Phones.SetPublicURL(ctx, i.Server.String()); err != nil && !errors.Is(err, devices.ErrSettingFixed) {
-			return nil, err
-		}
-	}
 	payload := s.Phones.Payload(i, r.URL.Query().Get("legacy") == "true")
-	return Invitation{ID: string(i.ID()), Server: i.Server.String(), Payload: payload.Reveal(), Replaced: replaced}, nil
+	answer := Invitation{ID: string(i.ID()), Server: i.Server.String(), Payload: payload.Reveal(), Replaced: replaced}
+	if public, fixed, ok := s.Phones.PublicURL(); ok {
+		answer.PublicURL, answer.PublicURLFixed = public.String(), fixed
+	}
+	return answer, nil
 }
 
 // outcome answers once the invitation is no longer open, or after waitLimit.

@@ -101,12 +101,15 @@ func TestPhones_InviteWaitRedeemRevoke(t *testing.T) {
 		service := phones(t)
 		c := setupPhones(t, service, quiet())
 		ctx := t.Context()
-		if _, err := c.Invite(ctx, "", false); !errors.Is(err, ErrNoPublicURL) {
+		if _, err := c.Invite(ctx, "", false, false); !errors.Is(err, ErrNoPublicURL) {
 			t.Errorf("without an address: %v", err)
 		}
-		i, err := c.Invite(ctx, someServer, false)
+		i, err := c.Invite(ctx, someServer, false, false)
 		if err != nil || i.Server != someServer+"/client/v1" || !strings.Contains(i.Payload, `"type":"nova.pair"`) || strings.Contains(i.Payload, "expires_at") {
 			t.Fatalf("invitation %+v, %v", i, err)
+		}
+		if i.PublicURL != "" {
+			t.Errorf("an address that no phone has used is the public one: %+v", i)
 		}
 		told := make(chan Outcome, 1)
 		go func() {
@@ -125,6 +128,13 @@ func TestPhones_InviteWaitRedeemRevoke(t *testing.T) {
 		if o := <-told; o.State != "redeemed" || o.Device == nil || o.Device.ID != device.ID.String() || strings.Contains(o.Device.Name, "\u202e") {
 			t.Errorf("outcome %+v", o)
 		}
+		other, err := c.Invite(ctx, "wss://other.example", false, false)
+		if err != nil || other.PublicURL != i.Server || other.PublicURLFixed {
+			t.Errorf("an invitation elsewhere %+v, %v", other, err)
+		}
+		if kept, err := c.Invite(ctx, "wss://kept.example", false, true); err != nil || kept.PublicURL != kept.Server {
+			t.Errorf("one that is kept: %+v, %v", kept, err)
+		}
 		list, err := c.Devices(ctx)
 		if err != nil || len(list) != 1 || list[0].FirstConnectedAt != nil || list[0].Connected {
 			t.Errorf("devices %+v, %v", list, err)
@@ -142,19 +152,23 @@ func TestPhones_InviteWaitRedeemRevoke(t *testing.T) {
 	})
 }
 
-func TestPhones_TheFirstAddressIsRemembered(t *testing.T) {
+func TestK19_AnAddressIsKeptByHandOrByAPhone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := phones(t)
 		c := setupPhones(t, service, quiet())
-		for _, server := range []string{someServer, "wss://other.example"} {
-			if _, err := c.Invite(t.Context(), server, true); err != nil {
-				t.Fatal(err)
-			}
+		if _, err := c.Invite(t.Context(), someServer, true, false); err != nil {
+			t.Fatal(err)
+		}
+		if public, _, ok := service.PublicURL(); ok {
+			t.Errorf("without a phone the public URL is %s", public)
+		}
+		if _, err := c.Invite(t.Context(), someServer, true, true); err != nil {
+			t.Fatal(err)
 		}
 		if public, _, _ := service.PublicURL(); public.String() != someServer+"/client/v1" {
 			t.Errorf("the public URL is %s", public)
 		}
-		i, err := c.Invite(t.Context(), "", true)
+		i, err := c.Invite(t.Context(), "", true, false)
 		if err != nil || i.Server != someServer+"/client/v1" || !i.Replaced || !strings.Contains(i.Payload, "expires_at") {
 			t.Errorf("%+v, %v", i, err)
 		}
@@ -174,7 +188,7 @@ func TestPhones_ABadAddressKeepsItsPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := setupPhones(t, phones(t), quiet())
 		for server, part := range map[string]string{"ws://x.example": "scheme", "wss://127.0.0.1": "host", "wss://u:p@x.example": "user", "wss://x.example/y": "path"} {
-			_, err := c.Invite(t.Context(), server, false)
+			_, err := c.Invite(t.Context(), server, false, false)
 			var bad *pairing.AddressError
 			if !errors.As(err, &bad) || bad.Part != part || bad.Reason == "" {
 				t.Errorf("%s: %v", server, err)
@@ -188,7 +202,7 @@ func TestPhones_ABadAddressKeepsItsPart(t *testing.T) {
 func TestPhones_TheQuestionIsHeldOpenButNotForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := setupPhones(t, phones(t), quiet())
-		i, err := c.Invite(t.Context(), someServer, false)
+		i, err := c.Invite(t.Context(), someServer, false, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +221,7 @@ func TestPhones_NoSecretInTheLog(t *testing.T) {
 		var log bytes.Buffer
 		service := phones(t)
 		c := setupPhones(t, service, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
-		if _, err := c.Invite(t.Context(), someServer, false); err != nil {
+		if _, err := c.Invite(t.Context(), someServer, false, false); err != nil {
 			t.Fatal(err)
 		}
 		open, _ := service.OpenInvitation()

@@ -11,7 +11,7 @@
 //	POST /v1/extensions/{id}/forget        204
 //	GET  /v1/devices                       []Device
 //	POST /v1/devices/{id}/revoke           204
-//	POST /v1/invitations?server=s&legacy=b Invitation; without server: to the public URL
+//	POST /v1/invitations?server=s&legacy=b Invitation; without server: to the public URL; keep=b: it becomes that
 //	GET  /v1/invitations/{id}              Outcome, held open while the invitation waits
 //	POST /v1/invitations/{id}/cancel       Canceled
 //	POST /v1/signin/link                   SignInLink

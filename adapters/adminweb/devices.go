@@ -53,7 +53,7 @@ func (p devicePages) list(r *http.Request, l web.Layout) (response, error) {
 		})
 	}
 	for _, h := range p.phones.AcceptedHosts() {
-		v.Hosts = append(v.Hosts, web.AcceptedHost{Host: h.Server.Authority(), Fixed: h.Public})
+		v.Hosts = append(v.Hosts, web.AcceptedHost{Host: h.Server.Authority(), Fixed: h.Public, Invited: h.Invited})
 	}
 	return show(web.DevicesPage(l, v))
 }

@@ -25,7 +25,8 @@ type StatusSource interface {
 type PhonePath struct {
 	Offered string // address of this machine in its tailnet, "wss://box.tailnet.ts.net"; "" when none is known
 	Command string // what makes the client listener reachable there; "" for nothing to do
-	Warning string // why phones will not get through, in words; "" when nothing is known to be wrong
+	Checked string // host[:port] that Warning is about: that of the open code, else the public address's; "" for none
+	Warning string // why phones will not get through to it, in words; "" when nothing is known to be wrong
 	FixedBy string // what sets the public address above the page; used where that is fixed
 }
 

@@ -48,7 +48,7 @@ func TestPairingAsksForAnAddressFirst(t *testing.T) {
 
 func TestPairingWithTheOfferedName(t *testing.T) {
 	st := newStage(t)
-	st.statusSource.path = PhonePath{Offered: "wss://box.tail1234.ts.net", Command: "tailscale serve --bg 18787", Warning: "Nothing is served there yet."}
+	st.statusSource.path = PhonePath{Offered: "wss://box.tail1234.ts.net", Command: "tailscale serve --bg 18787", Warning: "Nothing is served there yet.", Checked: "box.tail1234.ts.net:8443"}
 	b := st.enter()
 	wantText(t, b.get("pair"), "Use wss://box.tail1234.ts.net", "tailscale serve --bg 18787")
 	at, page := b.must("pair", url.Values{"address": {"wss://box.tail1234.ts.net:8443"}})
@@ -58,13 +58,18 @@ func TestPairingWithTheOfferedName(t *testing.T) {
 	}
 	wantText(t, page, "box.tail1234.ts.net:8443", open.Code.Reveal(), `class="qr"`, "Waiting for a phone", "Nothing is served there yet.",
 		`<noscript><meta http-equiv="refresh" content="10"></noscript>`)
-	if public, _, ok := st.clients.PublicURL(); !ok || public.Authority() != "box.tail1234.ts.net:8443" {
-		t.Errorf("the address is not remembered: %v", public)
-	}
 	if code, at := b.status("pair"); code != http.StatusSeeOther || at != "pair/"+string(open.ID()) {
 		t.Errorf("while a code is open /pair leads to %d %s", code, at)
 	}
+	wantText(t, b.get("devices"), "box.tail1234.ts.net:8443", "While the code is open")
+	st.redeem("phone")
+	if public, _, ok := st.clients.PublicURL(); !ok || public.Authority() != "box.tail1234.ts.net:8443" {
+		t.Errorf("the address is not remembered: %v", public)
+	}
 	wantText(t, b.get("devices"), "box.tail1234.ts.net:8443", "The public address")
+	wantText(t, b.get(""), "Nothing is served there yet.")
+	_, page = b.must("pair", url.Values{"address": {"other.example"}})
+	wantNoText(t, page, "Nothing is served there yet.")
 }
 
 // CR-07 and CR-09: the page of a code tells what became of it, and a phone is
@@ -73,7 +78,7 @@ func TestAnInvitationTellsItsFate(t *testing.T) {
 	st := newStage(t)
 	b := st.enter()
 	one, _ := b.must("pair", url.Values{"address": {"box.example"}})
-	two, page := b.must("pair", nil)
+	two, page := b.must("pair", url.Values{"address": {"box.example"}})
 	wantText(t, page, "Waiting for a phone")
 	first := b.get(one)
 	wantText(t, first, "This code was replaced")
@@ -153,18 +158,50 @@ func TestAFixedAddress(t *testing.T) {
 	}
 }
 
+func TestK19_TheAddressIsKeptByAPhoneOrByHand(t *testing.T) {
+	st := newStage(t)
+	b := st.enter()
+	at, page := b.must("pair", url.Values{"address": {"box.example"}})
+	wantText(t, page, "once a phone has paired by it", "Keep it now")
+	wantText(t, b.get("devices"), "box.example", "While the code is open")
+	b.must(at+"/cancel", nil)
+	wantText(t, b.get("pair"), "No address is set yet")
+	wantNoText(t, b.get("devices"), "box.example")
+
+	at, _ = b.must("pair", url.Values{"address": {"box.example"}})
+	st.redeem("phone")
+	wantText(t, b.get("pair"), "box.example", "Forget this address")
+	wantNoText(t, b.get(at), "Keep it now")
+
+	at, page = b.must("pair", url.Values{"address": {"other.example"}})
+	wantText(t, page, "It is box.example so far.")
+	at, page = b.must(at+"/keep", nil)
+	wantText(t, page, "The address is remembered.", "other.example")
+	wantNoText(t, page, "Keep it now")
+	if list := b.get("devices"); strings.Count(visible(list), "other.example") != 1 || strings.Count(list, `<p class="grow breaks mono">box.example</p>`) != 1 {
+		t.Errorf("each name is to be there once:\n%s", visible(list))
+	}
+	at, _, _ = strings.Cut(at, "?")
+	b.must(at+"/cancel", nil)
+	if gone, page := b.must(at+"/keep", nil); gone != at {
+		t.Errorf("keeping the address of a code that is gone leads to %s: %s", gone, visible(page))
+	}
+	if code, _ := b.post("pair/nonsense/keep", nil); code != http.StatusNotFound {
+		t.Errorf("keeping nothing: %d", code)
+	}
+}
+
 func TestForgettingTheAddress(t *testing.T) {
 	st := newStage(t)
 	b := st.enter()
-	if _, _, err := st.clients.CreateInvitation(t.Context(), "wss://old.example"); err != nil { // by the command line
-		t.Fatal(err)
+	for _, address := range []string{"old.example", "box.example"} {
+		b.must("pair", url.Values{"address": {address}})
+		st.redeem("phone")
 	}
-	at, _ := b.must("pair", url.Values{"address": {"box.example"}})
-	b.must(at+"/cancel", nil)
 	wantText(t, b.get("pair"), "Forget this address")
 	_, page := b.must("address/forget", nil)
 	wantText(t, page, "The address is forgotten.", "No address is set yet")
-	wantText(t, b.get("devices"), "old.example", "hosts/remove")
+	wantText(t, b.get("devices"), "old.example", "box.example", "hosts/remove")
 	_, page = b.must("hosts/remove", url.Values{"host": {"old.example"}})
 	wantText(t, page, "The name is removed.")
 	wantNoText(t, page, "old.example")

@@ -53,15 +53,22 @@ func publicAddress(phones Phones, path PhonePath) web.Address {
 	if !ok {
 		return web.Address{}
 	}
-	a := web.Address{URL: "wss://" + server.Authority(), Warning: text.Printable(path.Warning)}
+	a := web.Address{URL: "wss://" + server.Authority(), Warning: path.warningOf(server)}
 	if fixed {
 		a.Fixed = text.Printable(path.FixedBy)
 	}
 	return a
 }
 
-// invite opens an invitation to the address of the form, which is remembered, or
-// to the public address.
+// warningOf is what is known to be wrong with an address.
+func (p PhonePath) warningOf(server pairing.Server) string {
+	if p.Checked != server.Authority() {
+		return ""
+	}
+	return text.Printable(p.Warning)
+}
+
+// invite opens an invitation to the address of the form, or to the public address.
 func (p pairingPages) invite(r *http.Request) (response, error) {
 	typed := strings.TrimSpace(r.PostForm.Get("address"))
 	address := typed
@@ -74,14 +81,10 @@ func (p pairingPages) invite(r *http.Request) (response, error) {
 	} else if !strings.Contains(address, "://") {
 		address = "wss://" + address
 	}
-	var err error
-	if typed != "" {
-		err = p.phones.SetPublicURL(r.Context(), address)
+	if _, fixed, _ := p.phones.PublicURL(); fixed && typed != "" {
+		return response{}, devices.ErrSettingFixed // the page has no field for it then
 	}
-	var i pairing.Invitation
-	if err == nil {
-		i, _, err = p.phones.CreateInvitation(r.Context(), address)
-	}
+	i, _, err := p.phones.CreateInvitation(r.Context(), address)
 	var wrong *pairing.AddressError
 	switch {
 	case errors.As(err, &wrong):
@@ -102,9 +105,11 @@ func (p pairingPages) invitation(r *http.Request, l web.Layout) (response, error
 	if !secret.LowerHex(string(id), invitationDigits) {
 		return response{}, errNotFound
 	}
-	v := web.Invitation{ID: string(id), Address: publicAddress(p.phones, p.status.PhonePath(r.Context())), Paused: p.phones.NoPhone()}
+	path := p.status.PhonePath(r.Context())
+	v := web.Invitation{ID: string(id), Address: publicAddress(p.phones, path), Paused: p.phones.NoPhone()}
 	if open, ok := p.phones.OpenInvitation(); ok && open.ID() == id {
 		l.Reload = 10
+		v.Warning = path.warningOf(open.Server)
 		return p.openInvitation(r, l, v, open)
 	}
 	outcome := p.phones.Invitation(id)
@@ -138,9 +143,6 @@ func (p pairingPages) openInvitation(r *http.Request, l web.Layout, v web.Invita
 	v.State, v.Created = web.InvitationWaiting, open.CreatedAt
 	v.Host, v.Refusal = open.Server.Authority(), p.refusedPhone(open)
 	v.Payload, v.Code = payload.Reveal(), web.NewQRCode(modules)
-	if public, _, ok := p.phones.PublicURL(); ok && public.Authority() != v.Host {
-		v.Address.Warning = "" // it is about another address
-	}
 	return show(web.InvitationPage(l, v))
 }
 
@@ -183,6 +185,19 @@ func (p pairingPages) cancelInvitation(r *http.Request) (response, error) {
 		return response{}, err
 	}
 	return redirect("pair/" + id), nil // that page says what became of it
+}
+
+// keepAddress remembers the address of the open code before a phone has used it.
+func (p pairingPages) keepAddress(r *http.Request) (response, error) {
+	open, ok := p.phones.OpenInvitation()
+	id := r.PathValue("id")
+	if !ok || string(open.ID()) != id {
+		if !secret.LowerHex(id, invitationDigits) {
+			return response{}, errNotFound
+		}
+		return redirect("pair/" + id), nil // that page says what became of it
+	}
+	return redirect("pair/" + id + "?done=address"), p.phones.SetPublicURL(r.Context(), open.Server.String())
 }
 
 func (p pairingPages) forgetAddress(r *http.Request) (response, error) {

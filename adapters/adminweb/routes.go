@@ -58,6 +58,7 @@ func (s *Server) routes(defenses ...func(http.Handler) http.Handler) (http.Handl
 		post("/pair", pairing.invite)
 		get("/pair/{id}", web.PairPlace, pairing.invitation)
 		post("/pair/{id}/cancel", pairing.cancelInvitation)
+		post("/pair/{id}/keep", pairing.keepAddress)
 		post("/address/forget", pairing.forgetAddress)
 
 		get("/devices", web.DevicesPlace, devices.list)

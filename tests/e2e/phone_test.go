@@ -265,6 +265,9 @@ func TestPair_WithNothingConfigured(t *testing.T) {
 	if status := d.plexus(t, "status").stdout; !strings.Contains(status, "an invitation is open") || !strings.Contains(status, publicURL+":8443") {
 		t.Errorf("status:\n%s", status)
 	}
+	if status := d.plexus(t, "status", "--json").stdout; strings.Contains(status, `"public_url"`) {
+		t.Errorf("an address that no phone has used is remembered:\n%s", status)
+	}
 	token, id := d.redeem(t, i.code, "Ada's phone")
 	if got := i.wait(t); got.code != 0 || !strings.Contains(got.stdout, "Paired with Ada's phone") || !strings.Contains(got.stdout, id) {
 		t.Errorf("pair ended as %+v", got)

@@ -32,10 +32,11 @@ type Addresses struct {
 	changes *syncx.Notifier
 	storing *syncx.Semaphore // of one, so that store and memory change in the same order
 
-	mu      sync.Mutex     // guards what follows; never held during a call to a port
-	public  pairing.Server // zero: none
-	fixed   bool           // public comes from outside the page
-	hosts   []pairing.Server
+	mu      sync.Mutex       // guards what follows; never held during a call to a port
+	public  pairing.Server   // zero: none
+	fixed   bool             // public comes from outside the page
+	hosts   []pairing.Server // under which phones were paired, and of former public addresses
+	invited pairing.Server   // of the open invitation; zero: none is open
 	noPhone bool
 }
 
@@ -79,8 +80,9 @@ func (a *Addresses) PublicURL() (server pairing.Server, fixed, ok bool) {
 	return a.public, a.fixed, a.public != pairing.Server{}
 }
 
-// SetPublicURL stores the address, durably; "" takes it away. A bad one is a
-// *pairing.AddressError, one that is fixed ErrSettingFixed.
+// SetPublicURL stores the address, durably; "" takes it away. The host of the one
+// that it replaces stays accepted. A bad one is a *pairing.AddressError, one that is
+// fixed ErrSettingFixed.
 func (a *Addresses) SetPublicURL(ctx context.Context, address string) error {
 	var server pairing.Server
 	if address != "" {
@@ -89,19 +91,29 @@ func (a *Addresses) SetPublicURL(ctx context.Context, address string) error {
 			return fmt.Errorf("set public URL: %w", err)
 		}
 	}
-	err := a.changeSetting(ctx, func() (key, value string, apply func(), err error) {
-		if a.fixed {
-			return "", "", nil, ErrSettingFixed
-		}
-		if address != "" {
-			value = server.String()
-		}
-		return keyPublicURL, value, func() { a.public = server }, nil
-	})
-	if err != nil {
+	if err := a.setPublic(ctx, server); err != nil {
 		return fmt.Errorf("set public URL: %w", err)
 	}
 	return nil
+}
+
+// setPublic stores a server as the public one; the zero one takes it away.
+func (a *Addresses) setPublic(ctx context.Context, server pairing.Server) error {
+	value := ""
+	if server != (pairing.Server{}) {
+		value = server.String()
+		if old, fixed, ok := a.PublicURL(); ok && !fixed && old.Authority() != server.Authority() {
+			if _, err := a.accept(ctx, old); err != nil {
+				return err
+			}
+		}
+	}
+	return a.changeSetting(ctx, func() (string, string, func(), error) {
+		if a.fixed {
+			return "", "", nil, ErrSettingFixed
+		}
+		return keyPublicURL, value, func() { a.public = server }, nil
+	})
 }
 
 // NoPhone reports whether the owner wants no client for now.
@@ -126,24 +138,40 @@ func (a *Addresses) SetNoPhone(ctx context.Context, on bool) error {
 	return nil
 }
 
-// AcceptedHost is one address by which clients may come (decision K8).
+// AcceptedHost is one address by which clients may come (decision K8). One that is
+// Public or Invited cannot be removed: it goes with what it belongs to.
 type AcceptedHost struct {
-	Server pairing.Server
-	Public bool // it is the public URL's, which is not in the list to remove from
+	Server  pairing.Server
+	Public  bool // it is the public URL's
+	Invited bool // it is only that of the open invitation
 }
 
-// AcceptedHosts lists the public URL's first and then the others, oldest first.
+// AcceptedHosts lists the public URL's first, then the others, oldest first, and
+// that of the open invitation last. None is there twice.
 func (a *Addresses) AcceptedHosts() []AcceptedHost {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var list []AcceptedHost
-	if a.public != (pairing.Server{}) {
-		list = append(list, AcceptedHost{Server: a.public, Public: true})
+	add := func(h AcceptedHost) {
+		same := func(other AcceptedHost) bool { return other.Server.Authority() == h.Server.Authority() }
+		if h.Server != (pairing.Server{}) && !slices.ContainsFunc(list, same) {
+			list = append(list, h)
+		}
 	}
+	add(AcceptedHost{Server: a.public, Public: true})
 	for _, server := range a.hosts {
-		list = append(list, AcceptedHost{Server: server})
+		add(AcceptedHost{Server: server})
 	}
+	add(AcceptedHost{Server: a.invited, Invited: true})
 	return list
+}
+
+// invite accepts the host of the open invitation as long as it is that; the zero
+// server says that none is open.
+func (a *Addresses) invite(server pairing.Server) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.invited = server
 }
 
 // RemoveAcceptedHost takes an authority (host or host:port) off the list,
@@ -158,21 +186,42 @@ func (a *Addresses) RemoveAcceptedHost(ctx context.Context, authority string) er
 	return nil
 }
 
-// accept puts the address's host on the list, if it is not accepted yet.
-func (a *Addresses) accept(ctx context.Context, server pairing.Server) error {
-	for _, h := range a.AcceptedHosts() {
-		if h.Server.Authority() == server.Authority() {
-			return nil
+// redeem stores a device, by register, that was paired by an address: the address's
+// host is accepted from then on, and the address becomes the public one (decision
+// K19). The host is stored first, so that no paired device is kept out, and taken
+// back when register fails.
+func (a *Addresses) redeem(ctx context.Context, server pairing.Server, register func() error) error {
+	added, err := a.accept(ctx, server)
+	if err != nil {
+		return err
+	}
+	if err := register(); err != nil {
+		if added {
+			err = errors.Join(err, a.RemoveAcceptedHost(context.WithoutCancel(ctx), server.Authority()))
+		}
+		return err
+	}
+	if public, fixed, _ := a.PublicURL(); !fixed && public != server {
+		if err := a.setPublic(ctx, server); err != nil { // the device is paired and gets in
+			a.deps.Log.Error("the address of a paired device could not be remembered", "error", err)
 		}
 	}
-	err := a.storeHosts(ctx, func(hosts []pairing.Server) []pairing.Server {
-		hosts = append(hosts, server)
+	return nil
+}
+
+// accept puts the address's host on the list, and says whether it was not there yet.
+func (a *Addresses) accept(ctx context.Context, server pairing.Server) (added bool, err error) {
+	err = a.storeHosts(ctx, func(hosts []pairing.Server) []pairing.Server {
+		added = !slices.ContainsFunc(hosts, func(h pairing.Server) bool { return h.Authority() == server.Authority() })
+		if added {
+			hosts = append(hosts, server)
+		}
 		return hosts[max(0, len(hosts)-MaxAcceptedHosts):]
 	})
 	if err != nil {
-		return fmt.Errorf("accept host: %w", err)
+		return false, fmt.Errorf("accept host: %w", err)
 	}
-	return nil
+	return added, nil
 }
 
 func (a *Addresses) storeHosts(ctx context.Context, edit func([]pairing.Server) []pairing.Server) error {

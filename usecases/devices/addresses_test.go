@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"plexus/domain/pairing"
 	"plexus/ports"
@@ -17,6 +18,9 @@ func authorities(c *Service) string {
 		if h.Public {
 			s += "(public)"
 		}
+		if h.Invited {
+			s += "(invited)"
+		}
 		s += " "
 	}
 	return s
@@ -27,13 +31,10 @@ func TestK8_InvitationsMakeTheirHostsAccepted(t *testing.T) {
 	if d.AcceptsHost("box.tail1234.ts.net") || d.AcceptsOrigin("https://box.tail1234.ts.net") || len(d.AcceptedHosts()) != 0 {
 		t.Error("with nothing set, a host is accepted")
 	}
-	d.invite()
-	d.invite()
-	if _, _, err := d.CreateInvitation(t.Context(), "wss://192.168.1.7:8443"); err != nil {
-		t.Fatal(err)
-	}
+	d.pairBy("wss://192.168.1.7:8443")
+	d.pairBy(testServer)
 	for range 2 { // and after a restart
-		if got := authorities(d.Service); got != "box.tail1234.ts.net 192.168.1.7:8443 " {
+		if got := authorities(d.Service); got != "box.tail1234.ts.net(public) 192.168.1.7:8443 " {
 			t.Fatalf("accepted are %s", got)
 		}
 		for header, want := range map[string]bool{
@@ -56,18 +57,132 @@ func TestK8_InvitationsMakeTheirHostsAccepted(t *testing.T) {
 		}
 		d.restart(Options{})
 	}
-	if err := d.RemoveAcceptedHost(t.Context(), "box.tail1234.ts.net"); err != nil {
+	if err := d.RemoveAcceptedHost(t.Context(), "192.168.1.7:8443"); err != nil {
 		t.Fatal(err)
 	}
-	if d.AcceptsHost("box.tail1234.ts.net") || authorities(d.Service) != "192.168.1.7:8443 " {
+	if d.AcceptsHost("192.168.1.7") || authorities(d.Service) != "box.tail1234.ts.net(public) " {
 		t.Errorf("after a removal: %s", authorities(d.Service))
+	}
+}
+
+// pairBy pairs a phone by an address.
+func (d *stage) pairBy(server string) {
+	d.t.Helper()
+	i, _, err := d.CreateInvitation(d.t.Context(), server)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if _, _, err := d.Redeem(d.t.Context(), i.Code, "phone"); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// public is the public address, "" for none.
+func (d *stage) public() string {
+	server, _, _ := d.PublicURL()
+	return server.Authority()
+}
+
+func TestK19_AnAddressIsRememberedOnceAPhoneHasUsedIt(t *testing.T) {
+	d := newStage(t)
+	d.invite()
+	if d.public() != "" || authorities(d.Service) != "box.tail1234.ts.net(invited) " || !d.AcceptsOrigin("https://box.tail1234.ts.net") {
+		t.Fatalf("an open code: public is %q, accepted are %s", d.public(), authorities(d.Service))
+	}
+	d.pairBy(testServer)
+	if d.public() != "box.tail1234.ts.net" || authorities(d.Service) != "box.tail1234.ts.net(public) " {
+		t.Fatalf("redeemed: public is %q, accepted are %s", d.public(), authorities(d.Service))
+	}
+	if _, _, err := d.CreateInvitation(t.Context(), "wss://other.example"); err != nil {
+		t.Fatal(err)
+	}
+	if d.public() != "box.tail1234.ts.net" {
+		t.Errorf("a code that nobody redeemed changed the public address to %q", d.public())
+	}
+	d.pairBy("wss://other.example")
+	d.restart(Options{})
+	if d.public() != "other.example" || authorities(d.Service) != "other.example(public) box.tail1234.ts.net " {
+		t.Errorf("another one redeemed: public is %q, accepted are %s", d.public(), authorities(d.Service))
+	}
+	if err := d.SetPublicURL(t.Context(), ""); err != nil || authorities(d.Service) != "box.tail1234.ts.net other.example " {
+		t.Errorf("forgotten: %v; accepted are %s: the phones that were paired by it must get through", err, authorities(d.Service))
+	}
+	d.restart(Options{PublicURL: "wss://fixed.example"})
+	d.now = d.now.Add(time.Hour) // other random bits
+	d.restart(Options{PublicURL: "wss://fixed.example"})
+	d.pairBy("wss://third.example")
+	if d.public() != "fixed.example" || !d.AcceptsHost("third.example") {
+		t.Errorf("over a fixed one: public is %q, accepted are %s", d.public(), authorities(d.Service))
+	}
+}
+
+// What is kept by hand takes the place of the address that phones have used, and
+// keeps none of them out.
+func TestK19_AKeptAddressKeepsThePhonesOfTheFormerOne(t *testing.T) {
+	d := newStage(t)
+	for _, address := range []string{"wss://kept.example", testServer} {
+		if err := d.SetPublicURL(t.Context(), address); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := authorities(d.Service); got != "box.tail1234.ts.net(public) kept.example " {
+		t.Errorf("accepted are %s", got)
+	}
+}
+
+func TestK19_TheHostOfAnUnusedCodeGoesWithIt(t *testing.T) {
+	for name, end := range map[string]func(d *stage, i pairing.Invitation){
+		"cancelled": func(d *stage, i pairing.Invitation) {
+			if done, err := d.CancelInvitation(d.t.Context(), i.ID()); !done || err != nil {
+				d.t.Errorf("cancel: %v, %v", done, err)
+			}
+		},
+		"replaced":   func(d *stage, _ pairing.Invitation) { d.pairBy("wss://newer.example") },
+		"restarted":  func(d *stage, _ pairing.Invitation) { d.restart(Options{}) },
+		"not stored": func(d *stage, i pairing.Invitation) { d.redeemInVain(i) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newStage(t)
+			i := d.invite()
+			if !d.AcceptsHost("box.tail1234.ts.net") {
+				t.Fatal("the open code's host is not accepted")
+			}
+			end(d, i)
+			if d.AcceptsHost("box.tail1234.ts.net") || d.AcceptsOrigin("https://box.tail1234.ts.net") {
+				t.Errorf("accepted are %s", authorities(d.Service))
+			}
+		})
+	}
+}
+
+// redeemInVain lets a redemption fail in the store; the code is taken back then.
+func (d *stage) redeemInVain(i pairing.Invitation) {
+	d.t.Helper()
+	d.devices.fail("add", errDisk)
+	if _, _, err := d.Redeem(d.t.Context(), i.Code, "phone"); !errors.Is(err, errDisk) {
+		d.t.Errorf("redeem: %v", err)
+	}
+	if _, err := d.CancelInvitation(d.t.Context(), i.ID()); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// A code for a name that is accepted already leaves it accepted, however it ends.
+func TestK19_TheEndOfACodeTakesNoOtherName(t *testing.T) {
+	d := newStage(t)
+	d.pairBy(testServer)
+	d.pairBy("wss://other.example")
+	d.redeemInVain(d.invite())
+	if got := authorities(d.Service); got != "other.example(public) box.tail1234.ts.net " {
+		t.Errorf("accepted are %s", got)
 	}
 }
 
 func TestK8_AcceptedHostsAreBounded(t *testing.T) {
 	d := newStage(t)
 	for n := range MaxAcceptedHosts + 1 {
-		if _, _, err := d.CreateInvitation(t.Context(), fmt.Sprintf("wss://box%d.example", n)); err != nil {
+		d.pairBy(fmt.Sprintf("wss://box%d.example", n))
+		if err := d.Revoke(t.Context(), d.status()[0].ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -159,7 +274,8 @@ func (l *leavingSettings) DropSetting(ctx context.Context, key string) error {
 // Else a pause, or a host that was removed, would hold only after a restart.
 func TestSettings_AreInForceAlthoughTheAskerLeaves(t *testing.T) {
 	d := newStage(t)
-	d.invite()
+	d.pairBy(testServer)
+	d.pairBy("wss://other.example")
 	for name, c := range map[string]struct {
 		change func(context.Context) error
 		done   func() bool

@@ -45,7 +45,8 @@ type Pairing struct {
 }
 
 // CreateInvitation opens an invitation to a server address, from whose host
-// clients are accepted from then on. replaced says whether it took the place of
+// clients are accepted while it is open, and for good once a device has redeemed it
+// (decision K19). replaced says whether it took the place of
 // an open one. A bad address is a *pairing.AddressError, a full list
 // ports.ErrDeviceLimit; then nothing has changed.
 func (p *Pairing) CreateInvitation(ctx context.Context, server string) (i pairing.Invitation, replaced bool, err error) {
@@ -69,9 +70,6 @@ func (p *Pairing) CreateInvitation(ctx context.Context, server string) (i pairin
 	if err != nil {
 		return i, false, err
 	}
-	if err := p.addresses.accept(ctx, address); err != nil {
-		return i, false, err
-	}
 	i = pairing.Invitation{Code: pairing.NewCode(random), Server: address, CreatedAt: p.deps.Now()}
 	err = p.changeInvitations(ctx, func() { replaced = p.invitations.Create(i) })
 	return i, replaced, err
@@ -83,11 +81,18 @@ func (p *Pairing) changeInvitations(ctx context.Context, work func()) error {
 		return err
 	}
 	defer p.redeeming.Release()
-	p.mu.Lock()
-	work()
-	p.mu.Unlock()
+	p.change(work)
 	p.changes.Notify()
 	return nil
+}
+
+// change works on the invitations, and accepts the host of the one that is open.
+func (p *Pairing) change(work func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	work()
+	open, _ := p.invitations.Open()
+	p.addresses.invite(open.Server)
 }
 
 // CancelInvitation closes the open invitation if it is the one named, and says
@@ -173,6 +178,7 @@ func (p *Pairing) redeem(ctx context.Context, code pairing.Code, name string) (t
 		return token, device, err
 	}
 	defer p.redeeming.Release()
+	open, _ := p.OpenInvitation()
 	if !p.ActiveCode(code.Text) {
 		return token, device, ErrInvitation
 	}
@@ -189,12 +195,11 @@ func (p *Pairing) redeem(ctx context.Context, code pairing.Code, name string) (t
 	}
 	token = pairing.NewDeviceToken(secretBits)
 	device = pairing.Device{ID: pairing.NewDeviceID(idBits), Name: name, CreatedAt: p.deps.Now()}
-	if err := p.deps.Devices.AddDevice(ctx, device, token.Hash()); err != nil {
+	err = p.addresses.redeem(ctx, open.Server, func() error { return p.deps.Devices.AddDevice(ctx, device, token.Hash()) })
+	if err != nil {
 		return pairing.DeviceToken{}, pairing.Device{}, err
 	}
-	p.mu.Lock()
-	p.invitations.Consume(device)
-	p.mu.Unlock()
+	p.change(func() { p.invitations.Consume(device) })
 	return token, device, nil
 }
 

@@ -89,12 +89,19 @@ func (b *book) invitations() {
 		Created: b.before(20 * time.Second), Address: web.Address{URL: "wss://box.tail1234.ts.net"},
 	}
 	b.add("invitation", web.InvitationPage(l, v))
+	v.Address.URL = ""
+	b.add("invitation-first", web.InvitationPage(l, v))
+	v.Address.URL = "wss://home.example.org:8443"
+	b.add("invitation-other", web.InvitationPage(l, v))
+	v.Address.Fixed = "public_url in config.toml"
+	b.add("invitation-fixed", web.InvitationPage(l, v))
+	v.Address = web.Address{URL: "wss://box.tail1234.ts.net"}
 	v.Legacy = true
 	b.add("invitation-expiry", web.InvitationPage(l, v))
 	v.Always, v.Paused = true, true
-	v.Address.Warning = "Nothing answers at this address yet."
+	v.Warning = "Nothing answers at this address yet."
 	b.add("invitation-warning", web.InvitationPage(l, v))
-	v.Legacy, v.Always, v.Paused, v.Address.Warning = false, false, false, ""
+	v.Legacy, v.Always, v.Paused, v.Warning = false, false, false, ""
 	b.refusedPhones(l, v)
 	l.Reload = 0
 	v = web.Invitation{ID: "7", State: web.InvitationRedeemed, Host: v.Host, Device: "Ann’s phone"}
@@ -138,7 +145,7 @@ func (b *book) devices() {
 		{ID: "d2", Name: "NameのiPhone", Created: b.before(3 * day), LastSeen: b.before(5 * hour)},
 		{ID: "d3", Name: "👨‍👩‍👧", Created: b.before(11 * time.Minute)},
 	}
-	hosts := []web.AcceptedHost{{Host: "box.tail1234.ts.net", Fixed: true}, {Host: "home.example.org:8443"}}
+	hosts := []web.AcceptedHost{{Host: "box.tail1234.ts.net", Fixed: true}, {Host: "home.example.org:8443"}, {Host: "phone.example.net", Invited: true}}
 	b.add("devices", web.DevicesPage(l, web.Devices{Devices: list, Hosts: hosts}))
 	b.add("devices-empty", web.DevicesPage(l, web.Devices{}))
 	b.add("devices-hostile", web.DevicesPage(l, web.Devices{Paused: true, Devices: []web.Device{

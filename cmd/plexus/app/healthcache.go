@@ -13,6 +13,7 @@ import (
 	"plexus/cmd/plexus/cli"
 	"plexus/cmd/plexus/doctor"
 	"plexus/cmd/plexus/status"
+	"plexus/domain/pairing"
 	"plexus/usecases/devices"
 	"plexus/usecases/syncx"
 	"plexus/web"
@@ -43,7 +44,8 @@ type healthCache struct {
 func (c *healthCache) latest(ctx context.Context) (status.Probes, adminweb.PhonePath) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.refreshing && time.Since(c.at) >= maxHealthAge && c.ctx.Err() == nil {
+	_, now := c.phoneAddress()
+	if !c.refreshing && (time.Since(c.at) >= maxHealthAge || c.path.Checked != now) && c.ctx.Err() == nil {
 		c.refreshing = true
 		c.refreshes.Go(c.refresh)
 	}
@@ -73,7 +75,8 @@ func (c *healthCache) refresh() {
 // checkPhonePath asks Tailscale, where it is installed, for the machine's name and
 // for what it forwards.
 func (c *healthCache) checkPhonePath() adminweb.PhonePath {
-	path := adminweb.PhonePath{FixedBy: c.Config.PublicURLFrom}
+	address, checked := c.phoneAddress()
+	path := adminweb.PhonePath{FixedBy: c.Config.PublicURLFrom, Checked: checked}
 	tool, name, err := tailscale.FindConnected(c.ctx, c.env.Environ)
 	if err != nil {
 		return path
@@ -87,9 +90,9 @@ func (c *healthCache) checkPhonePath() adminweb.PhonePath {
 	if !doctor.HandedOn(forwards, name, 443, client) {
 		path.Command = "tailscale " + strings.Join(tailscale.ServeArgs(443, client), " ")
 	}
-	if public, _, ok := c.Devices.PublicURL(); ok {
+	if checked != "" {
 		private := []string{c.Admin.String(), c.Nerve.String()} // that only this machine may reach
-		for _, f := range doctor.Tailnet(forwards, name, public, client, private) {
+		for _, f := range doctor.Tailnet(forwards, name, address, client, private) {
 			if f.Level == doctor.Fault || f.Level == doctor.Warning {
 				path.Warning = f.Detail + " " + f.Advice
 				break
@@ -97,6 +100,18 @@ func (c *healthCache) checkPhonePath() adminweb.PhonePath {
 		}
 	}
 	return path
+}
+
+// phoneAddress is where the next phone will connect to: by the open code, or else by
+// the public URL. name is its host[:port], "" for none.
+func (c *healthCache) phoneAddress() (address pairing.Server, name string) {
+	if open, ok := c.Devices.OpenInvitation(); ok {
+		return open.Server, open.Server.Authority()
+	}
+	if public, _, ok := c.Devices.PublicURL(); ok {
+		return public, public.Authority()
+	}
+	return pairing.Server{}, ""
 }
 
 // PhonePath implements adminweb.StatusSource.

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/netip"
@@ -72,7 +73,7 @@ func (s *Subject) askHost(ctx context.Context, dir, public string) string {
 		return public
 	}
 	s.Recognizer = &report.Recognizer
-	return report.Phones.PublicURL
+	return cmp.Or(report.Phones.PublicURL, report.Phones.InvitationTo) // that of a first code is remembered only once it is used
 }
 
 // probeRecognizer looks at model and recognizer as a host with this configuration

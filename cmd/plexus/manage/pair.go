@@ -16,14 +16,15 @@ import (
 	"plexus/domain/pairing"
 	"plexus/domain/text"
 	"plexus/ports"
+	"plexus/usecases/devices"
 )
 
-const pairUsage = "pair [--public-url wss://NAME] [--legacy] [--dark-on-light] [--json]"
+const pairUsage = "pair [--public-url wss://NAME] [--keep] [--legacy] [--dark-on-light] [--json]"
 
 const pairNotes = `Opens an invitation, draws its code for the phone's camera, and waits until a
 phone has taken it. Interrupted, it takes the invitation back. The code pairs one
-phone, so show it to nobody else. The first address that is used is remembered as
-the public URL.`
+phone, so show it to nobody else. The address is remembered as the public URL once
+a phone has paired by it, or at once with --keep.`
 
 // cancelLimit bounds taking an invitation back after an interruption.
 const cancelLimit = 3 * time.Second
@@ -32,6 +33,7 @@ const cancelLimit = 3 * time.Second
 func Pair(ctx context.Context, env cli.Env, args []string) error {
 	fs := cli.NewFlags(pairUsage, pairNotes)
 	server := fs.String("public-url", "", "`address` by which the phone reaches this host, such as wss://box.tailnet.ts.net; default the public URL")
+	keep := fs.Bool("keep", false, "remember the address of --public-url at once")
 	legacy := fs.Bool("legacy", false, "draw a code with an expiry, for an app that refuses the usual one")
 	inverse := fs.Bool("dark-on-light", false, "the terminal writes dark on light")
 	asJSON := fs.Bool("json", false, "print the invitation, with the text of its code, and then what became of it, as JSON")
@@ -39,8 +41,11 @@ func Pair(ctx context.Context, env cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if *keep && *server == "" {
+		return cli.Usagef("--keep remembers the address of --public-url, and none is given")
+	}
 	invitation, err := hostclient.Call(ctx, dir, func(c *adminapi.Client, ctx context.Context) (adminapi.Invitation, error) {
-		return c.Invite(ctx, *server, *legacy)
+		return c.Invite(ctx, *server, *legacy, *keep)
 	})
 	if err != nil {
 		return whyNoInvitation(ctx, env, err)
@@ -81,6 +86,8 @@ func whyNoInvitation(ctx context.Context, env cli.Env, err error) error {
 		return cli.Usagef("this address cannot be in a code: %s: %s\nIt has to look like wss://box.tailnet.ts.net", bad.Part, bad.Reason)
 	case errors.Is(err, ports.ErrDeviceLimit):
 		return fmt.Errorf("%d phones are paired, and there is no place for another: plexus devices list, then plexus devices revoke ID", pairing.MaxDevices)
+	case errors.Is(err, devices.ErrSettingFixed):
+		return errors.New("the public URL is set by a flag, the environment or the configuration file (public_url): change it there, or leave --keep out")
 	case errors.Is(err, adminapi.ErrNoPublicURL):
 		const lead = "no public URL is set, so a phone would not know where to connect.\n"
 		_, name, err := tailscale.FindConnected(ctx, env.Environ)
@@ -98,6 +105,15 @@ func drawInvitation(env cli.Env, i adminapi.Invitation, inverse bool) error {
 		return fmt.Errorf("drawing the code: %w", err)
 	}
 	env.Printf("\n%s\nThe phone will connect to %s\n", qr.Terminal(matrix, inverse), i.Server)
+	switch {
+	case i.PublicURL == i.Server:
+	case i.PublicURLFixed:
+		env.Printf("That is not the public URL, %s, which is set by a flag, the environment or the configuration file and stays.\n", i.PublicURL)
+	case i.PublicURL == "":
+		env.Printf("This address is remembered once a phone has paired by it; --keep remembers it at once.\n")
+	default:
+		env.Printf("That is not the address so far, %s. It is remembered in its place once a phone has paired by it; --keep does so at once.\n", i.PublicURL)
+	}
 	if i.Replaced {
 		env.Printf("The code that was open before has been replaced and works no longer.\n")
 	}

@@ -102,7 +102,9 @@ func (s *Source) phones(paired int) Phones {
 	for _, h := range s.Devices.AcceptedHosts() {
 		p.Accepted = append(p.Accepted, h.Server.Authority())
 	}
-	_, p.Invitation = s.Devices.OpenInvitation()
+	if open, ok := s.Devices.OpenInvitation(); ok {
+		p.Invitation, p.InvitationTo = true, open.Server.String()
+	}
 	return p
 }
 

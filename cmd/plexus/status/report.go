@@ -58,6 +58,8 @@ type Phones struct {
 	Connected  int      `json:"connected"`  // now
 	Invitation bool     `json:"invitation"` // one is open
 	NoPhone    bool     `json:"no_phone"`   // the owner wants none for now
+
+	InvitationTo string `json:"invitation_to,omitempty"` // address in the open one's code
 }
 
 // Reach says what became of a try to reach a service just now.

@@ -95,10 +95,10 @@ func (b *textWriter) phones(s Phones) {
 	if s.PublicURL != "" {
 		b.line("", "reached as %s", s.PublicURL)
 	} else {
-		b.line("", "no public URL is set: plexus pair --public-url wss://NAME sets it; plexus setup tailscale helps to get one")
+		b.line("", "no public URL is set yet: it is once a phone has paired by plexus pair --public-url wss://NAME; plexus setup tailscale helps to get one")
 	}
 	if s.Invitation {
-		b.line("", "an invitation is open")
+		b.line("", "an invitation is open, to %s", s.InvitationTo)
 	}
 	if s.NoPhone {
 		b.line("", "the owner wants no phone for now: every one is turned away")
