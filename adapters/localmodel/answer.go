@@ -66,7 +66,7 @@ func (a *answer) readStream(ctx context.Context, events *eventReader) error {
 		case string(bytes.TrimSpace(ev.data)) == "[DONE]":
 			return a.end("")
 		case ev.failed:
-			return &serverError{word: replyWord(ev.data)}
+			return parseError(0, ev.data)
 		case len(bytes.TrimSpace(ev.data)) == 0:
 			continue
 		}
@@ -110,7 +110,7 @@ func (a *answer) take(ctx context.Context, c chunk) (done bool, err error) {
 	case "":
 		return false, nil
 	case "error", "abort", "cancelled", "content_filter": // the text stops short
-		return false, &serverError{word: firstCodeWord([]byte(c.finish))}
+		return false, &serverError{word: firstCodeWord(0, []byte(c.finish))}
 	}
 	return true, a.end(c.finish)
 }
@@ -146,7 +146,7 @@ func (a *answer) end(finish string) error {
 	case finish == "":
 		return ports.ErrModelEmpty
 	}
-	return fmt.Errorf("%w (finish reason %q)", ports.ErrModelEmpty, firstCodeWord([]byte(finish)))
+	return fmt.Errorf("%w (finish reason %q)", ports.ErrModelEmpty, firstCodeWord(0, []byte(finish)))
 }
 
 // readFault words a failed read; an end before the first byte is a cut.

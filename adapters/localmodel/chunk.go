@@ -17,8 +17,6 @@ type wireReply struct {
 	Object  string          `json:"object"`
 	Choices []wireChoice    `json:"choices"`
 	Error   json.RawMessage `json:"error"`
-	Code    json.RawMessage `json:"code"`
-	Type    json.RawMessage `json:"type"`
 }
 
 type wireChoice struct {
@@ -47,10 +45,10 @@ func decodeChunk(data []byte, complete bool) (chunk, error) {
 		return chunk{}, errNotJSON // the library's text quotes the content
 	}
 	if len(w.Error) > 0 && string(w.Error) != "null" {
-		return chunk{failure: &serverError{word: errorWord(w.Error)}}, nil
+		return chunk{failure: parseError(0, data)}, nil
 	}
 	if w.Object == "error" {
-		return chunk{failure: &serverError{word: firstCodeWord(w.Code, w.Type)}}, nil
+		return chunk{failure: parseError(0, data)}, nil
 	}
 	c := chunk{choices: len(w.Choices)}
 	if c.choices == 0 {

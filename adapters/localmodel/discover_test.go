@@ -318,13 +318,14 @@ func TestD12_FaultsOfTheModelInUse(t *testing.T) {
 		name   string
 		status int
 		stays  int
-	}{{"removed", 404, 0}, {"overloaded", 503, 1}}
+		end    error
+	}{{"removed", 404, 0, ports.ErrNoModel}, {"overloaded", 503, 1, unavailable}}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := startServer(t, "m")
 			s.chat = func(r reply) { r.w.WriteHeader(tt.status) }
 			a := newAuto(t, AutoConfig{Candidates: places(s)})
-			checkAnswer(t, a, "", unavailable)
+			checkAnswer(t, a, "", tt.end)
 			if got := len(a.Found()); got != tt.stays {
 				t.Errorf("%d known; want %d", got, tt.stays)
 			}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -37,6 +38,9 @@ type Limits struct {
 	Total     time.Duration // the whole call
 }
 
+// chatPath is where questions go, below the base URL.
+const chatPath = "chat/completions"
+
 // Config names a model.
 type Config struct {
 	BaseURL        string           // up to and without /chat/completions: "http://127.0.0.1:11434/v1"
@@ -50,8 +54,8 @@ type Config struct {
 // Generator is one model at one address. It keeps idle connections until Close.
 // Methods may be called concurrently.
 type Generator struct {
-	endpoint string
-	model    string
+	base  *url.URL
+	model string
 	// key gives the key. A function, because a key in a field would be printed by
 	// %+v of anything that holds the Generator.
 	key    func() string
@@ -63,7 +67,7 @@ var _ ports.Generator = (*Generator)(nil)
 
 // New checks cfg, reporting all its faults together, and sends nothing.
 func New(cfg Config) (*Generator, error) {
-	base, err := outbound.ParseBase(cfg.BaseURL, cfg.AllowPlainHTTP)
+	base, err := outbound.ParseBase(cfg.BaseURL, chatPath, cfg.AllowPlainHTTP)
 	if err != nil {
 		err = fmt.Errorf("model: %w", err)
 	}
@@ -77,9 +81,9 @@ func New(cfg Config) (*Generator, error) {
 		return nil, err
 	}
 	return &Generator{
-		endpoint: base.JoinPath("chat/completions").String(),
-		model:    cfg.Model,
-		key:      cfg.Key.Reveal,
+		base:  base,
+		model: cfg.Model,
+		key:   cfg.Key.Reveal,
 		limits: Limits{
 			FirstByte: cmp.Or(cfg.Limits.FirstByte, DefaultFirstByte),
 			Idle:      cmp.Or(cfg.Limits.Idle, DefaultIdle),
@@ -97,20 +101,27 @@ func (g *Generator) Close() {
 // Generate streams the model's answer to prompt; see ports.Generator. An answer
 // that its token limit ended counts as complete.
 func (g *Generator) Generate(ctx context.Context, prompt ports.Prompt, emit func(text string) error) error {
-	body, err := g.request(prompt)
+	body, err := g.request(prompt, 0)
 	if err != nil {
 		return fmt.Errorf("asking the model: %w: %w", ports.ErrModelUnavailable, err)
 	}
-	a := &answer{emit: emit}
+	var answered strings.Builder
+	a := &answer{emit: func(text string) error {
+		answered.WriteString(text)
+		return emit(text)
+	}}
 	callCtx, w := startWatchdog(ctx, g.limits)
 	err = g.call(callCtx, w, body, a)
+	var reported *serverError // cleaned before anything puts its text into another
+	if errors.As(err, &reported) {
+		reported.clean(g.key(), prompt, answered.String())
+	}
 	cause := context.Cause(callCtx)
+	if cause == nil {
+		err = g.explain(callCtx, err)
+	}
 	w.stop()
 
-	var reported *serverError
-	if key := g.key(); errors.As(err, &reported) && key != "" && strings.Contains(reported.word, key) {
-		reported.word = "" // a server may echo what it was sent
-	}
 	switch {
 	case a.emitErr != nil:
 		return a.emitErr
@@ -131,8 +142,8 @@ func (g *Generator) Generate(ctx context.Context, prompt ports.Prompt, emit func
 	return fmt.Errorf("asking the model: %w: %w", ports.ErrModelUnavailable, err)
 }
 
-// request renders the body of a call.
-func (g *Generator) request(prompt ports.Prompt) ([]byte, error) {
+// request renders the body of a call. maxTokens bounds the answer; 0: the model does.
+func (g *Generator) request(prompt ports.Prompt, maxTokens int) ([]byte, error) {
 	type message struct {
 		Role    string `json:"role"`
 		Content string `json:"content"`
@@ -146,39 +157,60 @@ func (g *Generator) request(prompt ports.Prompt) ([]byte, error) {
 	}
 	messages = append(messages, message{"user", prompt.User})
 	return json.Marshal(struct {
-		Model    string    `json:"model"`
-		Messages []message `json:"messages"`
-		Stream   bool      `json:"stream"`
-	}{g.model, messages, true})
+		Model     string    `json:"model"`
+		Messages  []message `json:"messages"`
+		Stream    bool      `json:"stream"`
+		MaxTokens int       `json:"max_tokens,omitempty"`
+	}{g.model, messages, true, maxTokens})
 }
 
 // call makes the one request and reads its reply into a.
 func (g *Generator) call(ctx context.Context, w *watchdog, body []byte, a *answer) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, g.endpoint, bytes.NewReader(body))
-	if err != nil {
-		return outbound.ErrNoReply
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "text/event-stream, application/json")
-	req.Header.Set("User-Agent", "plexus")
-	if key := g.key(); key != "" {
-		req.Header.Set("Authorization", "Bearer "+key)
-	}
-	resp, err := g.http.Do(req)
+	resp, err := g.post(ctx, body)
 	if err != nil {
 		return safeCause(err)
 	}
 	defer resp.Body.Close()
 	reply := outbound.Bounded(watchedReader{w, resp.Body}, MaxReply, errReplyTooBig)
 	if resp.StatusCode != http.StatusOK {
-		refused := &serverError{status: resp.StatusCode}
-		if raw, err := io.ReadAll(io.LimitReader(reply, 64<<10)); err == nil {
-			refused.word = replyWord(raw)
-		}
-		return refused
+		return readError(resp.StatusCode, reply)
 	}
 	if enc := resp.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
 		return errEncoding
 	}
 	return a.read(ctx, reply)
+}
+
+// post makes one request for an answer.
+func (g *Generator) post(ctx context.Context, body []byte) (*http.Response, error) {
+	req, err := newRequest(ctx, http.MethodPost, g.base.JoinPath(chatPath), g.key(), body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "text/event-stream, application/json")
+	return g.http.Do(req)
+}
+
+// newRequest makes a signed request.
+func newRequest(ctx context.Context, method string, address *url.URL, key string, body []byte) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, address.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, outbound.ErrNoReply // the library's text quotes the address
+	}
+	req.Header.Set("User-Agent", "plexus")
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	return req, nil
+}
+
+// readError reads the error reply of a status. One that is cut off or too large says as
+// much as none.
+func readError(status int, reply io.Reader) *serverError {
+	raw, err := io.ReadAll(io.LimitReader(reply, 64<<10))
+	if err != nil {
+		raw = nil
+	}
+	return parseError(status, raw)
 }

@@ -104,10 +104,14 @@ func TestRefusals(t *testing.T) {
 		body   string
 		want   string
 	}{
-		{"key refused", 401, `{"error":{"message":"Incorrect key ` + testKey + `","code":"invalid_api_key"}}`, "status 401 (invalid_api_key)"},
+		{"key refused", 401, `{"error":{"message":"Incorrect key ` + testKey + `","code":"invalid_api_key"}}`, "status 401 (invalid_api_key): Incorrect key […]"},
 		{"type in place of code", 429, `{"error":{"message":"secret","code":null,"type":"rate_limit"}}`, "status 429 (rate_limit)"},
 		{"unwrapped", 400, `{"object":"error","code":40001,"message":"secret"}`, "status 400 (40001)"},
-		{"message alone", 404, `{"error":"model secret not found"}`, "status 404"},
+		{"message alone", 422, `{"error":"model secret not found"}`, "status 422: model […] not found"},
+		{"a detail", 422, `{"detail":"Not authenticated"}`, "status 422: Not authenticated"},
+		{"a list of details", 422, `{"detail":[{"msg":"bad","input":"secret question"}]}`, "status 422"},
+		{"a line", 502, "upstream\x1b[2J refused: secret question\n", `status 502: upstream\x1b[2J refused: […]`},
+		{"what was asked as a code", 422, `{"error":{"code":"secret"}}`, "status 422"},
 		{"a code that is no word", 500, `{"error":{"code":"Secret: briefly"}}`, "status 500"},
 		{"a page", 502, `<html>secret</html>`, "status 502"},
 		{"nothing", 503, ``, "status 503"},
@@ -191,8 +195,8 @@ func TestNew(t *testing.T) {
 					t.Errorf("%q does not hold %q, or holds a secret", err, part)
 				}
 			}
-			if g != nil && !strings.HasSuffix(g.endpoint, "/v1/chat/completions") {
-				t.Errorf("endpoint %q", g.endpoint)
+			if g != nil && !strings.HasSuffix(g.base.JoinPath(chatPath).String(), "/v1/chat/completions") {
+				t.Errorf("base %q", g.base)
 			}
 		})
 	}

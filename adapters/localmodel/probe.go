@@ -2,16 +2,14 @@ package localmodel
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
+	"net"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
-	"unicode"
-	"unicode/utf8"
 
 	"plexus/adapters/outbound"
 )
@@ -53,92 +51,85 @@ func quoteTOML(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-const maxModelName = 200
+// place is a server that was found, with its models that may chat, in its order.
+type place struct {
+	at     Found // without Name
+	models []string
+}
 
-// askAll looks at all candidates at once and keeps their order.
-func (a *Auto) askAll(ctx context.Context) []Found {
-	slots := make([]*Found, len(a.candidates))
+// loopbacks are the addresses of this machine at which a server may listen, the one that
+// is preferred first.
+var loopbacks = []string{"127.0.0.1", "::1"}
+
+// askAll looks at all candidates at once, at each address of this machine, and keeps
+// their order.
+func (a *Auto) askAll(ctx context.Context) []place {
+	slots := make([]*place, len(a.candidates)*len(loopbacks))
 	var wg sync.WaitGroup
-	for i, c := range a.candidates {
+	for i := range slots {
+		c, host := a.candidates[i/len(loopbacks)], loopbacks[i%len(loopbacks)]
 		wg.Go(func() {
-			f, err := a.ask(ctx, c)
+			p, err := a.ask(ctx, c, host)
 			if err != nil {
-				a.log.Debug("no local model here", "server", c.Server, "port", c.Port, "error", err)
+				a.log.Debug("no local model here", "server", c.Server, "host", host, "port", c.Port, "error", err)
 				return
 			}
-			slots[i] = &f
+			slots[i] = &p
 		})
 	}
 	wg.Wait()
-	var found []Found
-	for _, f := range slots {
-		if f != nil {
-			found = append(found, *f)
+	var found []place
+	for _, p := range slots {
+		if p != nil && !slices.ContainsFunc(found, func(q place) bool { // one server at both addresses
+			return q.at.port == p.at.port && slices.Equal(q.models, p.models)
+		}) {
+			found = append(found, *p)
 		}
 	}
 	return found
 }
 
 // ask reads the list of models at one place.
-func (a *Auto) ask(ctx context.Context, c Candidate) (Found, error) {
-	base := &url.URL{Scheme: "http", Host: fmt.Sprintf("127.0.0.1:%d", c.Port), Path: "/v1"}
+func (a *Auto) ask(ctx context.Context, c Candidate, host string) (place, error) {
+	base := &url.URL{Scheme: "http", Host: net.JoinHostPort(host, strconv.Itoa(c.Port)), Path: "/v1"}
 	client := outbound.NewClient(base, a.dial)
 	defer client.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base.JoinPath("models").String(), nil)
+	rows, server, err := fetchModels(ctx, client, base, "")
 	if err != nil {
-		return Found{}, fmt.Errorf("asking for models: %w", err)
+		return place{}, fmt.Errorf("asking for models: %w", err)
 	}
-	req.Header.Set("User-Agent", "plexus")
-	resp, err := client.Do(req)
+	models, err := chooseModels(rows, server, c.Mark)
 	if err != nil {
-		return Found{}, fmt.Errorf("asking for models: %w", safeCause(err))
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return Found{}, fmt.Errorf("asking for models: status %d", resp.StatusCode)
-	}
-	raw, err := io.ReadAll(outbound.Bounded(resp.Body, MaxEvent, errReplyTooBig))
-	if err != nil {
-		return Found{}, fmt.Errorf("reading the list of models: %w", safeCause(err))
-	}
-	name, err := chooseModel(raw, resp.Header.Get("Server"), c.Mark)
-	if err != nil {
-		return Found{}, err
+		return place{}, err
 	}
 	ours, err := a.isOurs(c.Port)
 	if err != nil {
 		a.log.Warn("owner of a local model server not known", "port", c.Port, "error", err)
 	}
-	return Found{Name: name, BaseURL: base.String(), Server: c.Server, Ours: ours && err == nil, port: c.Port}, nil
+	return place{Found{BaseURL: base.String(), Server: c.Server, Ours: ours && err == nil, port: c.Port}, models}, nil
 }
 
-// chooseModel gives the first chat model of a list.
-func chooseModel(raw []byte, serverHeader, mark string) (string, error) {
-	var list struct {
-		Data []struct {
-			ID      string `json:"id"`
-			OwnedBy string `json:"owned_by"`
-		} `json:"data"`
-	}
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return "", errors.New("the list of models is malformed")
-	}
-	marked := mark == "" || hasMark(serverHeader, mark)
-	name := ""
-	for _, m := range list.Data {
-		marked = marked || hasMark(m.OwnedBy, mark)
-		if name == "" && isChatModel(m.ID) {
-			name = m.ID
+// chooseModels gives the models of a list that may chat.
+func chooseModels(rows []listedModel, server, mark string) ([]string, error) {
+	marked := mark == "" || hasMark(server, mark)
+	var names []string
+	for _, row := range rows {
+		marked = marked || hasMark(row.OwnedBy, mark)
+		if mayChat(row.ID) && len(names) < maxModels {
+			names = append(names, row.ID)
 		}
 	}
 	switch {
 	case !marked:
-		return "", errors.New("another program is on this port")
-	case name == "":
-		return "", errors.New("no chat model in the list")
+		return nil, errors.New("another program is on this port")
+	case len(names) == 0:
+		return nil, errors.New("no chat model in the list")
 	}
-	return name, nil
+	return names, nil
 }
+
+// maxModels bounds what is kept of a list.
+const maxModels = 256
 
 // hasMark compares product names as people write them: llama.cpp, llamacpp.
 func hasMark(name, mark string) bool {
@@ -146,18 +137,10 @@ func hasMark(name, mark string) bool {
 	return strings.Contains(fold(name), fold(mark))
 }
 
-// isChatModel goes by the name, which is all that the list gives. A model whose
-// name holds cloud is only relayed by the local server to another machine. A
-// name that does not print could mislead where it is shown.
-func isChatModel(name string) bool {
-	if strings.TrimSpace(name) == "" || len(name) > maxModelName || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return false
-	}
+// mayChat goes by the name, which is all that the list gives; whether a model chats is
+// seen when it is asked. One whose name holds cloud is only relayed by the local server
+// to another machine.
+func mayChat(name string) bool {
 	lower := strings.ToLower(name)
-	for _, no := range []string{"embed", "rerank", "cloud"} {
-		if strings.Contains(lower, no) {
-			return false
-		}
-	}
-	return true
+	return isShowable(name) && !slices.ContainsFunc([]string{"embed", "rerank", "cloud"}, func(no string) bool { return strings.Contains(lower, no) })
 }

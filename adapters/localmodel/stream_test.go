@@ -109,7 +109,7 @@ func TestCR32_CutStreamIsNotComplete(t *testing.T) {
 		{"3 stopped by a filter", events(hello, finish("content_filter"), "[DONE]"), "Hello", interrupted, "content_filter"},
 		{"6 error", events(hello, `{"error":{"message":"Hello `+testKey+`","code":"overloaded"}}`), "Hello", interrupted, "(overloaded)"},
 		{"6 error as a string", events(hello, `{"error":"secret"}`), "Hello", interrupted, "reports an error"},
-		{"6 error with a number", events(hello, `{"error":{"code":502,"type":"x"},"choices":[{"delta":{"content":""},"finish_reason":"error"}]}`), "Hello", interrupted, "(502)"},
+		{"6 error with a number", events(hello, `{"error":{"code":502,"type":"x"},"choices":[{"delta":{"content":""},"finish_reason":"error"}]}`), "Hello", interrupted, "(x)"},
 		{"6 error null is none", events(`{"error":null,"choices":[{"delta":{"content":"Hello"}}]}`, "[DONE]"), "Hello", complete, ""},
 		{"6 error object", events(hello, `{"object":"error","message":"secret","type":"server_error"}`), "Hello", interrupted, "(server_error)"},
 		{"6 error event", events(hello) + "event: error\ndata: {\"code\":\"overloaded\"}\n\n", "Hello", interrupted, "(overloaded)"},

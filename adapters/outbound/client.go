@@ -54,10 +54,15 @@ func NewClient(base *url.URL, dial Dial) *http.Client {
 }
 
 // ParseBase reads the address of a service and refuses what could send a key or
-// anything else somewhere unsaid. plainHTTP lets http:// lead to another machine.
-// Its errors name the keys of the configuration and never repeat raw, which may
-// hold a secret by mistake.
-func ParseBase(raw string, plainHTTP bool) (*url.URL, error) {
+// anything else somewhere unsaid. Blanks around it are left out, and so is the path of
+// a call at its end ("chat/completions"), which services show with their address.
+// plainHTTP lets http:// lead to another machine. Its errors name the keys of the
+// configuration and never repeat raw, which may hold a secret by mistake.
+func ParseBase(raw, call string, plainHTTP bool) (*url.URL, error) {
+	raw = strings.TrimSpace(raw)
+	if short, ok := strings.CutSuffix(strings.TrimRight(raw, "/"), "/"+call); ok {
+		raw = short
+	}
 	base, err := url.Parse(raw)
 	if err != nil || base.Hostname() == "" {
 		return nil, errors.New("base_url is no URL with a host")

@@ -59,13 +59,30 @@ func TestParseBase(t *testing.T) {
 		"https://x/v1#hunter2":        "fragment",
 		"http://\x7f.example/hunter2": "no URL",
 	} {
-		_, err := ParseBase(raw, false)
+		_, err := ParseBase(raw, "chat/completions", false)
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2")) {
 			t.Errorf("%q gives %v; want %q and no secret", raw, err, want)
 		}
 	}
-	if _, err := ParseBase("http://192.0.2.1/v1", true); err != nil {
+	if _, err := ParseBase("http://192.0.2.1/v1", "chat/completions", true); err != nil {
 		t.Errorf("plain http that is allowed: %v", err)
+	}
+}
+
+func TestParseBase_TakesWhatPeoplePaste(t *testing.T) {
+	for raw, want := range map[string]string{
+		" https://api.example.org/v1\t\n":                     "https://api.example.org/v1",
+		"https://api.example.org/v1/chat/completions":         "https://api.example.org/v1",
+		"https://api.example.org/v1/chat/completions/ ":       "https://api.example.org/v1",
+		"https://api.example.org/chat/completions":            "https://api.example.org",
+		"https://api.example.org/chat/completions/v1":         "https://api.example.org/chat/completions/v1",
+		"https://api.example.org/v1/mychat/completions":       "https://api.example.org/v1/mychat/completions",
+		"https://api.example.org/v1/chat/completions?key=abc": "",
+	} {
+		got, err := ParseBase(raw, "chat/completions", false)
+		if want == "" && err == nil || want != "" && (err != nil || got.String() != want) {
+			t.Errorf("%q gives %v, %v; want %q", raw, got, err, want)
+		}
 	}
 }
 

@@ -30,6 +30,9 @@ var (
 	errEncoding    = errors.New("the service's answer is in an encoding that was not asked for")
 )
 
+// speechPath is where speech goes, below the base URL.
+const speechPath = "audio/transcriptions"
+
 // Config names a service.
 type Config struct {
 	BaseURL        string           // up to and without /audio/transcriptions: "http://127.0.0.1:8000/v1"
@@ -55,7 +58,7 @@ var _ ports.Transcriber = (*OpenAI)(nil)
 
 // NewOpenAI checks cfg, reporting all its faults together, and sends nothing.
 func NewOpenAI(cfg Config) (*OpenAI, error) {
-	base, err := outbound.ParseBase(cfg.BaseURL, cfg.AllowPlainHTTP)
+	base, err := outbound.ParseBase(cfg.BaseURL, speechPath, cfg.AllowPlainHTTP)
 	if err != nil {
 		err = fmt.Errorf("recognizer: %w", err)
 	}
@@ -69,7 +72,7 @@ func NewOpenAI(cfg Config) (*OpenAI, error) {
 		return nil, err
 	}
 	o := &OpenAI{
-		transcriptions: base.JoinPath("audio/transcriptions").String(),
+		transcriptions: base.JoinPath(speechPath).String(),
 		models:         base.JoinPath("models").String(),
 		model:          cfg.Model,
 		sign:           func(http.Header) {},
