@@ -52,6 +52,9 @@ type Overview struct {
 	Model  Service
 	Found  []FoundModel // models that run on this machine and are not in use
 
+	PassedOver     []PassedModel // models of this machine that do not chat
+	MorePassedOver int           // that are not listed
+
 	Recognizer      Service // turns speech into text
 	DictationConfig string  // lines of the configuration that switch dictation on; "" where it is on, or of no use
 
@@ -113,6 +116,11 @@ type Service struct {
 // FoundModel is a model that runs on this machine and can be taken by one click.
 type FoundModel struct {
 	Name, BaseURL, Server string
+}
+
+// PassedModel is a model of this machine that does not chat, as its server has said.
+type PassedModel struct {
+	Name, Server, Cause string
 }
 
 // Index is the memory of pages.

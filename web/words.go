@@ -23,6 +23,7 @@ type Words struct {
 	Waiting, WaitingLead, WaitingCompare, Allow, Remove, Forget, SeeAll        string
 	Services, Search, Model, Memory, PublicAddress                             string
 	SearchOff, SearchBuiltIn, SearchNone, ModelOff, ModelBuiltIn, ModelAdvice  string
+	ModelNoChat, ModelNoChatAdvice, ModelRefused, PassedOver, MorePassedOver   string
 	SearchAdvice, IndexPages, IndexPage, IndexOff                              string
 	Answers, DoesNotAnswer, SwitchedOff, BuiltInState, Troubled, Set           string
 	Failed, FailedOnce, FoundModel, UseModel, NoAddress, SetAddress            string
@@ -164,6 +165,10 @@ func (w *Words) overview() {
 	w.SearchBuiltIn = "The pages you have asked about"
 	w.SearchAdvice = "Set a search service in the configuration to search the web."
 	w.ModelOff, w.ModelBuiltIn = "Switched off: answers stay empty", "None: answers quote the page and the results"
+	w.ModelNoChat = "None that chats: answers quote the page and the results"
+	w.ModelNoChatAdvice = "Get one that chats, such as llama3.2. It is found within a minute."
+	w.ModelRefused = "This model does not chat, so it is not used."
+	w.PassedOver, w.MorePassedOver = "%s (%s) does not chat: %s", "And %d more"
 	w.ModelAdvice = "Start Ollama, LM Studio or llama.cpp, and it is offered here."
 	w.IndexPages, w.IndexPage, w.IndexOff = "%d pages remembered, %s of text", "1 page remembered, %s of text", "Pages are not remembered"
 	w.Answers, w.DoesNotAnswer, w.SwitchedOff, w.BuiltInState = "Answers", "Does not answer", "Off", "Built in"

@@ -2,10 +2,12 @@ package adminweb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
 	"plexus/domain/text"
+	"plexus/ports"
 	"plexus/web"
 )
 
@@ -17,7 +19,8 @@ type StatusSource interface {
 	Overview(ctx context.Context) (web.Overview, error)
 	// PhonePath says what is known about how phones reach this host.
 	PhonePath(ctx context.Context) PhonePath
-	// UseModel takes one of Overview's found models, durably.
+	// UseModel takes one of Overview's found models, durably. ports.ErrModelUnavailable:
+	// it does not chat.
 	UseModel(ctx context.Context, name, baseURL string) error
 }
 
@@ -86,7 +89,14 @@ func (p overviewPage) view(r *http.Request, l web.Layout) (response, error) {
 }
 
 func (p overviewPage) useModel(r *http.Request) (response, error) {
-	if err := p.status.UseModel(r.Context(), r.PostForm.Get("name"), r.PostForm.Get("base_url")); err != nil {
+	err := p.status.UseModel(r.Context(), r.PostForm.Get("name"), r.PostForm.Get("base_url"))
+	switch {
+	case errors.Is(err, ports.ErrModelUnavailable):
+		return correct(web.OverviewPlace, func(r *http.Request, l web.Layout) (response, error) {
+			l.Problem = l.T.ModelRefused
+			return p.view(r, l)
+		}), nil
+	case err != nil:
 		return response{}, fmt.Errorf("use a model: %w", err)
 	}
 	return redirect("?done=model"), nil

@@ -2,6 +2,7 @@ package adminweb
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"plexus/domain/admission"
 	"plexus/domain/pairing"
+	"plexus/ports"
 	"plexus/usecases/devices"
 	"plexus/web"
 )
@@ -322,6 +324,19 @@ func TestUsingAFoundModel(t *testing.T) {
 	if st.statusSource.used != "llama3.2 at http://127.0.0.1:11434/v1" {
 		t.Errorf("used %q", st.statusSource.used)
 	}
+}
+
+func TestAModelThatDoesNotChatIsNotUsed(t *testing.T) {
+	st := newStage(t)
+	st.statusSource.overview.Model.Reach = web.NotFound
+	st.statusSource.overview.PassedOver = []web.PassedModel{{Name: "bge-m3", Server: "Ollama", Cause: "status 501"}}
+	st.statusSource.refused = fmt.Errorf("use a model: %w", ports.ErrModelUnavailable)
+	b := st.enter()
+	status, page := b.post("model/use", url.Values{"name": {"bge-m3"}, "base_url": {"http://127.0.0.1:11434/v1"}})
+	if status != http.StatusUnprocessableEntity {
+		t.Errorf("status %d", status)
+	}
+	wantText(t, page, st.site.Words.ModelRefused, "bge-m3 (Ollama) does not chat: status 501", st.site.Words.ModelNoChat)
 }
 
 // What went wrong is in the log; the page says no more than that.

@@ -2,6 +2,7 @@ package adminweb
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"io"
@@ -338,13 +339,14 @@ type fakeStatus struct {
 	overview web.Overview
 	used     string
 	fault    error
+	refused  error // of UseModel
 }
 
 func (m *fakeStatus) Overview(context.Context) (web.Overview, error) { return m.overview, m.fault }
 func (m *fakeStatus) PhonePath(context.Context) PhonePath            { return m.path }
 func (m *fakeStatus) UseModel(_ context.Context, name, baseURL string) error {
 	m.used = name + " at " + baseURL
-	return m.fault
+	return cmp.Or(m.refused, m.fault)
 }
 
 // redeem pairs a phone with the open invitation.

@@ -216,6 +216,21 @@ func (a *Auto) Usable(ctx context.Context) bool {
 	}
 }
 
+// Try asks a model that was found for one token. The error says that it does not chat,
+// and wraps ports.ErrModelUnavailable; the model is then passed over.
+func (a *Auto) Try(ctx context.Context, f Found) error {
+	g, err := New(Config{BaseURL: f.BaseURL, Model: f.Name, Limits: a.limits, Dial: a.dial})
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	if err := g.tryChat(ctx); refusesChat(err) {
+		a.passOver(f, err)
+		return fmt.Errorf("trying a local model: %w: it does not chat: %w", ports.ErrModelUnavailable, err)
+	}
+	return nil
+}
+
 // Generate asks the model in use, after a probe when there is none. One that turns out
 // not to chat is passed over, and the same question goes to the next, within the time of
 // one answer. ports.ErrNoModel when nothing usable runs here, also when the servers are

@@ -93,6 +93,9 @@ func New(cfg Config) (*Generator, error) {
 	}, nil
 }
 
+// IsLocal reports whether the model is on this machine.
+func (g *Generator) IsLocal() bool { return outbound.IsLoopback(g.base.Hostname()) }
+
 // Close drops idle connections. A running Generate is not disturbed.
 func (g *Generator) Close() {
 	g.http.CloseIdleConnections()

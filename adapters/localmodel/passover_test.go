@@ -241,7 +241,7 @@ func TestD20_Usable(t *testing.T) {
 func TestD20_UsableWhileItLoads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asks := 0
-		dial := pipeServer(t, func(req *http.Request) string {
+		dial := pipeServer(t, func(req *http.Request, body string) string {
 			if req.Method == http.MethodGet {
 				return `{"data":[{"id":"m"}]}`
 			}
@@ -269,11 +269,13 @@ func TestD20_AllRefusalsShareOneLimit(t *testing.T) {
 		for i := range 50 {
 			list = append(list, fmt.Sprintf(`{"id":"m%d"}`, i))
 		}
-		dial := pipeServer(t, func(req *http.Request) string {
+		dial := pipeServer(t, func(req *http.Request, body string) string {
 			if req.Method == http.MethodGet {
 				return `{"data":[` + strings.Join(list, ",") + `]}`
 			}
-			time.Sleep(4 * time.Second)
+			if !strings.Contains(body, "max_tokens") {
+				time.Sleep(DefaultFirstByte - time.Second)
+			}
 			return "400"
 		})
 		a := newAuto(t, AutoConfig{Candidates: []Candidate{{Server: "Ollama", Port: 1}}, Dial: dial, Now: time.Now})
@@ -287,7 +289,7 @@ func TestD20_AllRefusalsShareOneLimit(t *testing.T) {
 
 // pipeServer serves one request a connection, at 127.0.0.1 alone: 200 with a body, "400"
 // for a refusal, "" for no answer at all.
-func pipeServer(t *testing.T, answer func(*http.Request) string) func(context.Context, string, string) (net.Conn, error) {
+func pipeServer(t *testing.T, answer func(req *http.Request, body string) string) func(context.Context, string, string) (net.Conn, error) {
 	var serving sync.WaitGroup
 	t.Cleanup(serving.Wait)
 	return func(_ context.Context, network, address string) (net.Conn, error) {
@@ -302,8 +304,7 @@ func pipeServer(t *testing.T, answer func(*http.Request) string) func(context.Co
 			if err != nil {
 				return
 			}
-			drain(req)
-			switch text := answer(req); text {
+			switch text := answer(req, drain(req)); text {
 			case "":
 				_, _ = in.ReadByte() // until the client goes
 			case "400":

@@ -59,15 +59,16 @@ type place struct {
 
 // loopbacks are the addresses of this machine at which a server may listen, the one that
 // is preferred first.
-var loopbacks = []string{"127.0.0.1", "::1"}
+func loopbacks() []string { return []string{"127.0.0.1", "::1"} }
 
 // askAll looks at all candidates at once, at each address of this machine, and keeps
 // their order.
 func (a *Auto) askAll(ctx context.Context) []place {
-	slots := make([]*place, len(a.candidates)*len(loopbacks))
+	hosts := loopbacks()
+	slots := make([]*place, len(a.candidates)*len(hosts))
 	var wg sync.WaitGroup
 	for i := range slots {
-		c, host := a.candidates[i/len(loopbacks)], loopbacks[i%len(loopbacks)]
+		c, host := a.candidates[i/len(hosts)], hosts[i%len(hosts)]
 		wg.Go(func() {
 			p, err := a.ask(ctx, c, host)
 			if err != nil {

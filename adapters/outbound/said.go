@@ -18,14 +18,14 @@ const (
 // Hidden stands in Said where something was taken out.
 const Hidden = "[…]"
 
-// credentials are what looks like a key, wherever it comes from: after the words that
-// announce one, in an address, or by the beginnings that services give theirs.
-var credentials = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)[^\s"',;]+`),
-	regexp.MustCompile(`(?i)(\b(?:authorization|password|passwd|secret|(?:api|access)?[-_ ]?(?:key|token))["']?\s*(?:[:=]|\bis\b|\bprovided:)\s*["']?)(?:bearer\s+|basic\s+)?[^\s"',;]+`),
-	regexp.MustCompile(`(://)[^/\s@]*@`),
-	regexp.MustCompile(`(\b)(?:sk|pk|rk|gsk|xai|hf|ghp|AIza)[-_A-Za-z0-9*.]*[-_*0-9][-_A-Za-z0-9*.]{3,}`),
-}
+// What looks like a key, wherever it comes from: after the words that announce one, in
+// an address, or by the beginnings that services give theirs.
+var (
+	keyAfterScheme = regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)[^\s"',;]+`)
+	keyAfterName   = regexp.MustCompile(`(?i)(\b(?:authorization|password|passwd|secret|(?:api|access)?[-_ ]?(?:key|token))["']?\s*(?:[:=]|\bis\b|\bprovided:)\s*["']?)(?:bearer\s+|basic\s+)?[^\s"',;]+`)
+	userInAddress  = regexp.MustCompile(`(://)[^/\s@]*@`)
+	keyByBeginning = regexp.MustCompile(`(\b)(?:sk|pk|rk|gsk|xai|hf|ghp|AIza)[-_A-Za-z0-9*.]*[-_*0-9][-_A-Za-z0-9*.]{3,}`)
+)
 
 // Said makes the message of a service's error fit to be shown and logged: one line of
 // at most 240 bytes. Credentials are hidden: what looks like one, and every word that
@@ -34,8 +34,8 @@ var credentials = []*regexp.Regexp{
 // errors. "" when nothing is left.
 func Said(message, key string, sent ...string) string {
 	message = strings.ToValidUTF8(text.Truncate(message, maxSaidRead), "")
-	for _, c := range credentials {
-		message = c.ReplaceAllString(message, "${1}"+Hidden)
+	for _, credential := range []*regexp.Regexp{keyAfterScheme, keyAfterName, userInAddress, keyByBeginning} {
+		message = credential.ReplaceAllString(message, "${1}"+Hidden)
 	}
 	words := strings.Fields(message)
 	for i, word := range words {
@@ -70,12 +70,13 @@ func sharesKey(word, key string) bool {
 // hideSent hides the words of message that are in sent, which is in small letters.
 func hideSent(message, sent string) string {
 	var out strings.Builder
+	harmless := errorWords()
 	for len(message) > 0 {
 		end := strings.IndexFunc(message, func(r rune) bool { return !isWordPart(r) })
 		if end < 0 {
 			end = len(message)
 		}
-		if word := message[:end]; repeats(strings.ToLower(word), sent) {
+		if word := message[:end]; !harmless[strings.ToLower(word)] && repeats(strings.ToLower(word), sent) {
 			out.WriteString(Hidden)
 		} else {
 			out.WriteString(word)
@@ -106,7 +107,7 @@ func repeats(word, sent string) bool {
 	switch {
 	case strings.ContainsFunc(word, unblanked):
 		return runes >= 2 && sharesRunes(word, sent, min(runes, 3))
-	case runes < 3 || errorWords[word]:
+	case runes < 3:
 		return false
 	}
 	return strings.Contains(sent, word)
@@ -129,7 +130,8 @@ func sharesRunes(word, sent string, n int) bool {
 
 // errorWords are the words in which services word their errors. Nobody learns from one
 // of them what was asked.
-var errorWords = wordSet(`
+func errorWords() map[string]bool {
+	const list = `
 	the this that these those for with from and not are was were has have had been but can cannot could may might must
 	should will would does did than then more most less least too only over under into your you our its all any each
 	either please use used using uses try tried when while because before after which what see set get got per via also
@@ -144,9 +146,7 @@ var errorWords = wordSet(`
 	generated pull pulling reduce shorten large larger long longer small smaller many few number count template stream
 	streaming billing credit credits account organization project http https url bad gateway such file directory
 	incorrect provided resulted reached enough greater expected received between line column body data cache slot slots
-`)
-
-func wordSet(list string) map[string]bool {
+`
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(list) {
 		set[word] = true

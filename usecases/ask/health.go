@@ -39,7 +39,7 @@ type Latency struct {
 }
 
 // maxCause bounds a cause, in bytes.
-const maxCause = 300
+const maxCause = 800
 
 // health is the part of Service that mu guards.
 type health struct {

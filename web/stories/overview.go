@@ -23,6 +23,13 @@ func (b *book) overview() {
 	silent.Recognizer = web.Service{Kind: "none", Reach: web.Off}
 	silent.DictationConfig = "[recognizer]\nkind = \"command\"\ncommand = [\"whisper-cli\", \"-m\", \"/path/to/model.bin\", \"-nt\", \"-f\"]"
 	b.add("overview-no-dictation", web.OverviewPage(l, silent))
+	quiet := b.fresh() // its models do not chat
+	quiet.PassedOver = []web.PassedModel{
+		{Name: "all-minilm:latest", Server: "Ollama", Cause: `status 400 (invalid_request_error): "all-minilm:latest" does not support chat`},
+		{Name: "bge-m3:latest", Server: "Ollama", Cause: "status 501"},
+	}
+	quiet.MorePassedOver = 3
+	b.add("overview-no-chat", web.OverviewPage(l, quiet))
 }
 
 // fresh is a host that has just been started for the first time.

@@ -132,11 +132,9 @@ func (c *healthCache) UseModel(ctx context.Context, name, baseURL string) error 
 	if c.Services.Local == nil {
 		return devices.ErrSettingFixed
 	}
-	if err := c.Services.Local.Take(ctx, c.Store.Settings(), name, baseURL); err != nil {
-		return err
-	}
+	err := c.Services.Local.Take(ctx, c.Store.Settings(), name, baseURL)
 	c.mu.Lock()
 	c.at = time.Time{} // it is out of date
 	c.mu.Unlock()
-	return nil
+	return err
 }

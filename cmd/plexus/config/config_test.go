@@ -157,6 +157,15 @@ func TestConfig_DocumentationIsComplete(t *testing.T) {
 	}
 }
 
+// A blank that came along with an address is no part of it.
+func TestConfig_BlanksAroundAnAddress(t *testing.T) {
+	c, _, err := load(t, "[search]\nkind = \"anvesha\"\nurl = \" https://search.example.org\\t\"\n"+
+		"[model]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:11434/v1 \"\nname = \" llama3.2\"\n", nil, nil)
+	if err != nil || c.Search.URL != "https://search.example.org" || c.Model.BaseURL != "http://127.0.0.1:11434/v1" || c.Model.Name != "llama3.2" {
+		t.Errorf("got %+v, %+v, %v", c.Search, c.Model, err)
+	}
+}
+
 func TestConfig_AllFaultsAtOnce(t *testing.T) {
 	_, _, err := load(t, `
 language = "fr"

@@ -120,9 +120,10 @@ const (
 
 type setter = func(value string) error
 
+// plain takes an address or a name, without the blanks that were pasted around it.
 func plain(field *string) setter {
 	return func(v string) error {
-		*field = v
+		*field = strings.TrimSpace(v)
 		return nil
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"time"
@@ -24,6 +25,7 @@ type Subject struct {
 	Local      []string           // addresses that only this machine may reach
 	Server     pairing.Server     // the public URL; zero: none is known
 	Tailscale  *tailscale.Tool    // nil: it is not installed
+	Model      *status.Model      // nil: not known
 	Recognizer *status.Recognizer // and what phones are offered with it; nil: not known
 
 	Roots  *x509.CertPool // authorities that are trusted; nil: those of this system
@@ -49,7 +51,7 @@ func (s Subject) Examine(ctx context.Context) []Finding {
 	}
 	var found []Finding
 	for _, step := range []func(context.Context) []Finding{
-		s.host, s.files, s.disk, s.database, s.clock, s.code, s.listener, s.phonePath, s.tailnet, s.dictation,
+		s.host, s.files, s.disk, s.database, s.clock, s.code, s.listener, s.phonePath, s.tailnet, s.model, s.dictation,
 	} {
 		if ctx.Err() != nil {
 			break
@@ -89,6 +91,27 @@ func (s Subject) tailnet(ctx context.Context) []Finding {
 		found = append(found, ok(tailnetCheck, "This machine is "+name+"; the public URL is another name."))
 	}
 	return found
+}
+
+// model says whether questions are answered by a model, and why not.
+func (s Subject) model(context.Context) []Finding {
+	const check = "model"
+	m := s.Model
+	switch {
+	case m == nil:
+		return []Finding{skipped(check, "The model is not known: the host did not tell, or the configuration has faults, which plexus serve lists.")}
+	case m.Reach == status.NotFound && len(m.PassedOver) > 0:
+		p := m.PassedOver[0]
+		return []Finding{warning(check, fmt.Sprintf("No model on this machine chats, so answers quote the page and the results. %s (%s) says: %s.", p.Name, p.Server, p.Cause),
+			"Get a model that chats, such as llama3.2. It is found within a minute.")}
+	case m.Reach == status.NotFound:
+		return []Finding{skipped(check, "No model runs on this machine, so answers quote the page and the results.")}
+	case m.Reach == status.Off, m.Reach == status.BuiltIn:
+		return []Finding{skipped(check, "None is configured: model.kind is "+m.Kind+".")}
+	case m.Problem != "":
+		return []Finding{warning(check, m.Name+" at "+m.URL+": "+m.Problem+".", "Start it, or see what is set under [model] in the configuration.")}
+	}
+	return []Finding{ok(check, m.Name+" at "+m.URL+" answers.")}
 }
 
 // dictation says what phones are offered, and why it is not more.

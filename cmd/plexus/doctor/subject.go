@@ -48,7 +48,7 @@ func NewSubject(ctx context.Context, env cli.Env, dir, configPath string) (Subje
 		}
 	}
 	if !s.Running {
-		s.Recognizer = probeRecognizer(ctx, env, cfg)
+		s.Model, s.Recognizer = probeSpeech(ctx, env, cfg)
 	}
 	if tool, err := tailscale.Find(env.Environ); err == nil {
 		s.Tailscale = tool
@@ -72,21 +72,21 @@ func (s *Subject) askHost(ctx context.Context, dir, public string) string {
 	if err != nil {
 		return public
 	}
-	s.Recognizer = &report.Recognizer
+	s.Model, s.Recognizer = &report.Model, &report.Recognizer
 	return cmp.Or(report.Phones.PublicURL, report.Phones.InvitationTo) // that of a first code is remembered only once it is used
 }
 
-// probeRecognizer looks at model and recognizer as a host with this configuration
-// would. A configuration with faults gives nil.
-func probeRecognizer(ctx context.Context, env cli.Env, cfg config.Config) *status.Recognizer {
+// probeSpeech looks at model and recognizer as a host with this configuration would. A
+// configuration with faults gives nil.
+func probeSpeech(ctx context.Context, env cli.Env, cfg config.Config) (*status.Model, *status.Recognizer) {
 	if _, problems := config.ReadSecrets(env, &cfg); len(problems) > 0 {
-		return nil
+		return nil, nil
 	}
 	built, err := services.Build(cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	defer built.Close()
-	_, recognizer := status.ProbeSpeech(ctx, cfg, built)
-	return &recognizer
+	model, recognizer := status.ProbeSpeech(ctx, cfg, built)
+	return &model, &recognizer
 }

@@ -64,15 +64,23 @@ func (m *LocalModel) Current() (found []localmodel.Found, used int) {
 	})
 }
 
-// Available reports whether there is a model to ask, after a look when none is known.
+// Available reports whether there is a model that chats, after a look when none is
+// known.
 func (m *LocalModel) Available() bool {
 	if name, _ := m.InUse(); name != "" {
 		return true
 	}
 	ctx, stop := context.WithTimeout(context.Background(), probePatience)
 	defer stop()
-	_ = m.Probe(ctx) // without a look in time no model is known
-	return slices.ContainsFunc(m.Found(), func(f localmodel.Found) bool { return f.Ours })
+	return m.Usable(ctx)
+}
+
+// CheckTaken looks at the model that the owner took. Without one there is no error.
+func (m *LocalModel) CheckTaken(ctx context.Context) error {
+	if taken := m.taken.Load(); taken != nil {
+		return taken.Check(ctx)
+	}
+	return nil
 }
 
 // LoadChoice takes the model that the owner has taken before. One that can no longer
@@ -90,10 +98,16 @@ func (m *LocalModel) LoadChoice(ctx context.Context, settings ports.Settings) er
 }
 
 // Take takes a model that was found on this machine, durably: a model at any other
-// address is not taken.
+// address is not taken, and neither is one that does not chat
+// (ports.ErrModelUnavailable).
 func (m *LocalModel) Take(ctx context.Context, settings ports.Settings, name, baseURL string) error {
-	if !slices.ContainsFunc(m.Found(), func(f localmodel.Found) bool { return f.Name == name && f.BaseURL == baseURL }) {
+	found := m.Found()
+	i := slices.IndexFunc(found, func(f localmodel.Found) bool { return f.Name == name && f.BaseURL == baseURL })
+	if i < 0 {
 		return errors.New("use a model: none of that name was found at that address")
+	}
+	if err := m.Try(ctx, found[i]); err != nil {
+		return fmt.Errorf("use a model: %w", err)
 	}
 	if err := settings.PutSetting(ctx, keyModel, baseURL+"\n"+name); err != nil {
 		return fmt.Errorf("use a model: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -141,6 +142,40 @@ func TestLocalModel_IsKnown(t *testing.T) {
 			t.Errorf("%s: %v; want %v", name, got, c.want)
 		}
 		m.Close()
+	}
+}
+
+// A click on a model that does not chat leaves everything as it was.
+func TestLocalModel_TakesNoneThatDoesNotChat(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/models") {
+			fmt.Fprint(w, `{"data":[{"id":"bge"}]}`)
+			return
+		}
+		w.WriteHeader(http.StatusNotImplemented)
+	}))
+	defer srv.Close()
+	ours, _ := modelServer(t, "ours")
+	strange := localmodel.Candidate{Server: "strange", Port: srv.Listener.Addr().(*net.TCPAddr).Port}
+	auto, err := localmodel.NewAuto(localmodel.AutoConfig{
+		Candidates: []localmodel.Candidate{ours, strange}, Now: time.Now,
+		IsOurs: func(port int) (bool, error) { return port == ours.Port, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &LocalModel{Auto: auto}
+	defer m.Close()
+	if err := m.Probe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	settings := memory.NewSettings()
+	err = m.Take(t.Context(), settings, "bge", srv.URL+"/v1")
+	if stored, _ := settings.Settings(t.Context()); !errors.Is(err, ports.ErrModelUnavailable) || len(stored) != 0 || says(t, m) != "ours" {
+		t.Errorf("taken: %v, stored %v", err, stored)
+	}
+	if found, _ := m.Current(); len(found) != 1 || len(m.PassedOver()) != 1 {
+		t.Errorf("offers %v", found)
 	}
 }
 

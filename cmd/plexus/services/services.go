@@ -7,11 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"time"
 
 	"plexus/adapters/localmodel"
-	"plexus/adapters/outbound"
 	"plexus/adapters/recognizer"
 	"plexus/adapters/searchapi"
 	"plexus/cmd/plexus/config"
@@ -23,9 +21,10 @@ type Services struct {
 	Search     ports.SearchProvider            // nil: none
 	WarmSearch func(ctx context.Context) error // connects to it; nil: none
 
-	Model   ports.Generator // nil: none
-	Local   *LocalModel     // nil unless model.kind is auto
-	IsLocal bool            // it runs on this machine, so for two questions at once; a hosted one takes more
+	Model      ports.Generator                 // nil: none
+	CheckModel func(ctx context.Context) error // whether it answers; nil: none, or it is in Local
+	Local      *LocalModel                     // nil unless model.kind is auto
+	IsLocal    bool                            // it runs on this machine, so for two questions at once; a hosted one takes more
 
 	Recognizer      ports.Transcriber               // nil: none
 	CheckRecognizer func(ctx context.Context) error // whether it can be used; nil: none
@@ -97,8 +96,7 @@ func (s *Services) addModel(cfg config.Config, log *slog.Logger) error {
 		if err != nil {
 			return fmt.Errorf("model.kind openai: %w", err)
 		}
-		u, err := url.Parse(cfg.Model.BaseURL)
-		s.Model, s.IsLocal = model, err == nil && outbound.IsLoopback(u.Hostname())
+		s.Model, s.CheckModel, s.IsLocal = model, model.Check, model.IsLocal()
 		s.closers = append(s.closers, model.Close)
 	}
 	return nil

@@ -3,13 +3,11 @@ package status
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
-	"net/url"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"plexus/adapters/localmodel"
 	"plexus/cmd/plexus/config"
 	"plexus/cmd/plexus/services"
 )
@@ -79,6 +77,9 @@ func probeModel(ctx context.Context, cfg config.Model, s *services.Services) Mod
 		m.Reach = BuiltIn
 	case s.Local != nil:
 		m.try(ctx, s.Local.Probe) // its problem is told, whatever was found before
+		looking, stop := context.WithTimeout(ctx, probeLimit)
+		s.Local.Usable(looking)
+		stop()
 		m.Reach = NotFound
 		found, used := s.Local.Current()
 		for i, f := range found {
@@ -89,41 +90,30 @@ func probeModel(ctx context.Context, cfg config.Model, s *services.Services) Mod
 				Name: f.Name, BaseURL: f.BaseURL, Server: f.Server, Used: i == used, Config: f.ConfigLines(),
 			})
 		}
+		for _, p := range s.Local.PassedOver() {
+			m.PassedOver = append(m.PassedOver, PassedModel{Name: p.Name, Server: p.Server, Cause: p.Cause})
+		}
 		if name, address := s.Local.InUse(); name != "" {
 			m.Name, m.URL = name, address
-			m.try(ctx, func(ctx context.Context) error { return connectTo(ctx, address) })
+			m.try(ctx, s.Local.CheckTaken)
 		}
 	default:
-		m.try(ctx, func(ctx context.Context) error { return connectTo(ctx, cfg.BaseURL) })
+		m.try(ctx, s.CheckModel)
 	}
 	return m
 }
 
-// try looks whether the service answers in time.
+// try looks whether the service answers in time, by asking it as a question would.
 func (s *Service) try(ctx context.Context, look func(context.Context) error) {
 	ctx, stop := context.WithTimeout(ctx, probeLimit)
 	defer stop()
 	s.Reach = Reachable
-	if err := look(ctx); err != nil {
-		s.Reach, s.Problem = Unreachable, err.Error()
+	err := look(ctx)
+	if err == nil {
+		return
 	}
-}
-
-// connectTo opens and closes a TCP connection; nothing is sent.
-func connectTo(ctx context.Context, rawURL string) error {
-	u, err := url.Parse(rawURL)
-	if err != nil {
-		return errors.New("the address is no URL")
+	s.Problem = err.Error()
+	if !errors.Is(err, localmodel.ErrDoubtful) {
+		s.Reach = Unreachable
 	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
-	if err != nil {
-		return fmt.Errorf("connecting: %w", err)
-	}
-	_ = conn.Close() // nothing was exchanged
-	return nil
 }

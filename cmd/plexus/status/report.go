@@ -79,7 +79,7 @@ type Service struct {
 	Kind    string `json:"kind"`          // as in the configuration
 	URL     string `json:"url,omitempty"` // as in the configuration
 	Reach   Reach  `json:"reach"`
-	Problem string `json:"problem,omitempty"` // why it is unreachable, without key or question
+	Problem string `json:"problem,omitempty"` // why it is unreachable, or may fail although it answers; without key or question
 	Failures
 }
 
@@ -93,8 +93,16 @@ type Failures struct {
 // Model is the model in use and the ones that were found on this machine.
 type Model struct {
 	Service
-	Name  string       `json:"name,omitempty"`
-	Found []FoundModel `json:"found,omitempty"`
+	Name       string        `json:"name,omitempty"`
+	Found      []FoundModel  `json:"found,omitempty"`
+	PassedOver []PassedModel `json:"passed_over,omitempty"`
+}
+
+// PassedModel is a model of this machine that does not chat.
+type PassedModel struct {
+	Name   string `json:"name"`
+	Server string `json:"server"`
+	Cause  string `json:"cause"` // as its server has said
 }
 
 // Recognizer is what turns speech into text, and what phones are offered with it
@@ -170,8 +178,15 @@ func (r Report) Overview() web.Overview {
 			o.Found = append(o.Found, web.FoundModel{Name: f.Name, BaseURL: f.BaseURL, Server: f.Server})
 		}
 	}
+	for _, p := range r.Model.PassedOver[:min(len(r.Model.PassedOver), shownPassedOver)] {
+		o.PassedOver = append(o.PassedOver, web.PassedModel(p))
+	}
+	o.MorePassedOver = len(r.Model.PassedOver) - len(o.PassedOver)
 	return o
 }
+
+// shownPassedOver is how many models that do not chat a person is shown.
+const shownPassedOver = 4
 
 func (s Service) view(name string) web.Service {
 	v := web.Service{

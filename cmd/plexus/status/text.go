@@ -57,6 +57,12 @@ func Text(s Report, now time.Time) string {
 			b.quote(f.Config)
 		}
 	}
+	for _, p := range s.Model.PassedOver[:min(len(s.Model.PassedOver), shownPassedOver)] {
+		b.line("", "%s (%s) is passed over, since it does not chat: %s", p.Name, p.Server, p.Cause)
+	}
+	if more := len(s.Model.PassedOver) - shownPassedOver; more > 0 {
+		b.line("", "and %d more; plexus status --json has all", more)
+	}
 	b.speech(s.Recognizer)
 	index := "off"
 	switch {
@@ -110,8 +116,11 @@ func serviceText(s Service) string {
 	if s.URL != "" {
 		out += " at " + s.URL
 	}
-	if s.Reach == Unreachable {
-		return out + ": cannot be reached: " + s.Problem
+	switch {
+	case s.Reach == Unreachable:
+		return out + ": cannot be used: " + s.Problem
+	case s.Problem != "":
+		return out + ": can be reached; " + s.Problem
 	}
 	return out + ": can be reached"
 }
@@ -123,6 +132,9 @@ func modelText(m Model) string {
 	case BuiltIn:
 		return "none: answers quote the page and the results"
 	case NotFound:
+		if len(m.PassedOver) > 0 {
+			return "none on this machine chats: answers quote the page and the results"
+		}
 		return "none found on this machine: answers quote the page and the results"
 	}
 	return m.Name + ", " + serviceText(m.Service)

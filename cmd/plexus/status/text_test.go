@@ -28,7 +28,7 @@ func TestStatusText(t *testing.T) {
 	got := Text(s, now)
 	for _, want := range []string{
 		"v1, process 7, up 1m1s", "ws://127.0.0.1:9001", "/d/nerve.sock", "/h/token", "3.0 MiB",
-		"searxng at https://s.example: cannot be reached: no route", "failed 2 times, last 5 min ago: time-out",
+		"searxng at https://s.example: cannot be used: no route", "failed 2 times, last 5 min ago: time-out",
 		"none found on this machine", "Ollama offers llama at http://127.0.0.1:11434/v1", "[model]", `name = "llama"`,
 		"on; 1 page, 2.0 KiB of text", "failed 1 time, last 5 min ago: disk full",
 		"12 in 3 conversations (1 topic); 4.0 KiB of text; what is asked in the browser is not kept", "4 answered", "whole answer: half within 1.5 ms",
@@ -50,7 +50,7 @@ func TestStatusText(t *testing.T) {
 func TestStatusText_EveryReach(t *testing.T) {
 	for reach, want := range map[Reach]string{
 		Off: "off (model.kind is none)", BuiltIn: "quote the page", NotFound: "none found",
-		Reachable: "llama, openai at http://m/v1: can be reached", Unreachable: "cannot be reached: why",
+		Reachable: "llama, openai at http://m/v1: can be reached", Unreachable: "cannot be used: why",
 	} {
 		m := Model{Name: "llama", Service: Service{Kind: "openai", URL: "http://m/v1", Reach: reach, Problem: "why"}}
 		if got := modelText(m); !strings.Contains(got, want) {
