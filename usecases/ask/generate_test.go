@@ -97,12 +97,22 @@ func TestGenerateWaitsForItsTurn(t *testing.T) {
 	})
 }
 
-func TestFindLooksAsAQuestionOfTheOwner(t *testing.T) {
+// TestFindAsksNobodyElse: what is said in a conversation stays on this machine.
+func TestFindAsksNobodyElse(t *testing.T) {
+	s := newStage()
+	s.index.found = []framing.Result{localHit()}
+	got, err := s.service(t).Find(t.Context(), "When?", "", 4)
+	if err != nil || len(got) != 1 || got[0] != localHit() || len(s.search.Calls()) != 0 {
+		t.Fatalf("found %+v, %v; the service was asked %+v", got, err, s.search.Calls())
+	}
+}
+
+func TestSearchLooksAsAQuestionOfTheOwner(t *testing.T) {
 	s := newStage()
 	current := localHit()
 	current.URL = "https://page.test/"
 	s.index.found = []framing.Result{current, localHit()}
-	got, err := s.service(t).Find(t.Context(), " When? ", "https://PAGE.test/#x", 4)
+	got, err := s.service(t).Search(t.Context(), " When? ", "https://PAGE.test/#x", 4)
 	if err != nil || len(got) != 2 || got[0] != serviceHit() || got[1] != localHit() {
 		t.Fatalf("found %+v, %v", got, err)
 	}
@@ -115,30 +125,30 @@ func TestFindLooksAsAQuestionOfTheOwner(t *testing.T) {
 	}
 }
 
-func TestFindAsksNobodyForNothing(t *testing.T) {
+func TestSearchAsksNobodyForNothing(t *testing.T) {
 	s := newStage()
 	h := s.service(t)
 	for _, ask := range []struct {
 		text  string
 		limit int
 	}{{" \u3000", 5}, {"q", 0}, {"q", -1}} {
-		if got, err := h.Find(t.Context(), ask.text, "", ask.limit); len(got) != 0 || err != nil {
+		if got, err := h.Search(t.Context(), ask.text, "", ask.limit); len(got) != 0 || err != nil {
 			t.Errorf("%+v: found %v, %v", ask, got, err)
 		}
 	}
 	if len(s.search.Calls())+len(s.index.queries) != 0 {
 		t.Error("something was asked")
 	}
-	if _, err := h.Find(t.Context(), "q", "", 1000); err != nil || s.search.Calls()[0].Limit != framing.MaxResults {
+	if _, err := h.Search(t.Context(), "q", "", 1000); err != nil || s.search.Calls()[0].Limit != framing.MaxResults {
 		t.Errorf("the service was asked %+v, %v", s.search.Calls(), err)
 	}
 }
 
-func TestFindGoesOnWithoutAServiceThatFails(t *testing.T) {
+func TestSearchGoesOnWithoutAServiceThatFails(t *testing.T) {
 	s := newStage()
 	s.search.Err, s.index.found = errService, []framing.Result{localHit()}
 	h := s.service(t)
-	got, err := h.Find(t.Context(), "open?", "", 4)
+	got, err := h.Search(t.Context(), "open?", "", 4)
 	if err != nil || len(got) != 1 || got[0] != localHit() || h.Health().Search.Count != 1 || !strings.Contains(s.log.String(), "status 502") {
 		t.Errorf("found %+v, %v; health %+v", got, err, h.Health().Search)
 	}
@@ -148,7 +158,7 @@ func TestFindGoesOnWithoutAServiceThatFails(t *testing.T) {
 	s.search.Wait = memory.UntilCanceled
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.service(t).Find(ctx, "open?", "", 4); !errors.Is(err, context.Canceled) || s.log.Len() != 0 {
+	if _, err := s.service(t).Search(ctx, "open?", "", 4); !errors.Is(err, context.Canceled) || s.log.Len() != 0 {
 		t.Errorf("cancelled: %v, log %q", err, s.log)
 	}
 }

@@ -19,7 +19,7 @@ func (a *pendingAnswer) search(ctx context.Context) error {
 	if a.q.Query != "" {
 		var err error
 		a.results, a.searchFailed, err = a.service.find(ctx, lookup{
-			text: a.q.Query, reader: a.asker, page: a.q.Context.URL, limit: a.q.MaxResults,
+			text: a.q.Query, reader: a.asker, page: a.q.Context.URL, limit: a.q.MaxResults, service: true,
 		})
 		if err != nil {
 			return err
@@ -43,14 +43,22 @@ func (a *pendingAnswer) search(ctx context.Context) error {
 // sinceBegan is wall-clock time, which may have been set back.
 func (a *pendingAnswer) sinceBegan() time.Duration { return max(a.service.deps.Now().Sub(a.began), 0) }
 
-// Find looks for what may help to answer a text of the owner, as a question of
-// the browser does: the search service first, then the page index, which the
-// owner sees all of. excludeURL is the page that is at hand already; "" for
-// none. There are at most limit results, best first, and none for a blank text.
-// A service that fails is logged and counts in Health; an error means that ctx
-// has ended.
+// Find looks for what may help to answer a text of the owner, on this machine alone
+// (decision D16): in the page index, which the owner sees all of. excludeURL is the
+// page that is at hand already; "" for none. There are at most limit results, best
+// first, and none for a blank text. An error means that ctx has ended.
 func (s *Service) Find(ctx context.Context, text, excludeURL string, limit int) ([]framing.Result, error) {
-	q := lookup{text: strings.TrimSpace(text), reader: pages.Owner, page: excludeURL, limit: min(limit, framing.MaxResults)}
+	return s.findForOwner(ctx, lookup{text: text, page: excludeURL, limit: limit})
+}
+
+// Search is Find with the search service before the page index, as for a question of
+// the browser. A service that fails is logged and counts in Health.
+func (s *Service) Search(ctx context.Context, text, excludeURL string, limit int) ([]framing.Result, error) {
+	return s.findForOwner(ctx, lookup{text: text, page: excludeURL, limit: limit, service: true})
+}
+
+func (s *Service) findForOwner(ctx context.Context, q lookup) ([]framing.Result, error) {
+	q.text, q.reader, q.limit = strings.TrimSpace(q.text), pages.Owner, min(q.limit, framing.MaxResults)
 	if q.text == "" || q.limit < 1 {
 		return nil, ctx.Err()
 	}
@@ -64,9 +72,11 @@ type lookup struct {
 	reader string // the extension's origin, or pages.Owner
 	page   string // URL of the page at hand
 	limit  int    // at most framing.MaxResults
+	// service: the text may go to the search service.
+	service bool
 }
 
-// find asks the service, then the page index for the room that is left. failed
+// find asks the service, if it may, then the page index for the room that is left. failed
 // says that an empty list does not mean "nothing found". An error means that ctx
 // has ended.
 func (s *Service) find(ctx context.Context, q lookup) (found []framing.Result, failed bool, err error) {
@@ -88,7 +98,7 @@ func (s *Service) find(ctx context.Context, q lookup) (found []framing.Result, f
 
 // askService gives an error only when ctx has ended.
 func (s *Service) askService(ctx context.Context, q lookup) (found []framing.Result, failed bool, err error) {
-	if s.deps.Search == nil {
+	if s.deps.Search == nil || !q.service {
 		return nil, false, nil
 	}
 	if err := s.searches.Acquire(ctx); err != nil {

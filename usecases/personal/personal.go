@@ -10,11 +10,11 @@ import (
 	"fmt"
 
 	"plexus/domain/answers"
-	"plexus/domain/framing"
 	"plexus/domain/nova"
 	"plexus/ports"
 	"plexus/usecases/personal/absent"
 	"plexus/usecases/personal/chats"
+	"plexus/usecases/personal/choice"
 	"plexus/usecases/personal/dictation"
 	"plexus/usecases/personal/feed"
 	"plexus/usecases/personal/hub"
@@ -36,10 +36,11 @@ type Deps struct {
 	// now; nil: whenever Model is there.
 	Model    ports.Generator
 	HasModel func() bool
-	// Find looks up what a turn can quote; nil: nothing.
-	Find        func(ctx context.Context, text, excludeURL string, limit int) ([]framing.Result, error)
-	Transcriber ports.Transcriber  // nil: no dictation
-	Voice       ports.VoiceRuntime // nil: the host cannot speak
+	// Find looks up on this machine what a turn can quote; nil: nothing. Search asks
+	// the search service too; nil: there is none.
+	Find, Search turns.Find
+	Transcriber  ports.Transcriber  // nil: no dictation
+	Voice        ports.VoiceRuntime // nil: the host cannot speak
 }
 
 // Options are the settings of one process life. Without MaxPrompt it is
@@ -50,6 +51,7 @@ type Options struct {
 	TimeZone        string // IANA name
 	MaxPrompt       int    // bytes
 	Topics          topics.Options
+	Searches        choice.Start // whether every text goes to Search
 }
 
 // Host is the personal host: the hub that clients attach to, and those areas that
@@ -99,6 +101,9 @@ func New(ctx context.Context, deps Deps, opts Options) (*Host, error) {
 	return host, nil
 }
 
+// searchesKey is the owner's setting: whether conversations go to the search service.
+const searchesKey = "search_conversations"
+
 // open wires hub and areas. An area gets the areas that it uses; none knows those
 // that use it.
 func open(ctx context.Context, deps Deps, opts Options) (_ *Host, err error) {
@@ -119,8 +124,12 @@ func open(ctx context.Context, deps Deps, opts Options) (_ *Host, err error) {
 	if err != nil {
 		return nil, err
 	}
-	host.Turns = turns.New(h, queue, spoken, dictated, host.Topics, turns.Options{
-		Model: deps.Model, Answered: hasModel, Find: deps.Find, Language: opts.Language,
+	searches, err := choice.Load(ctx, deps.Settings, searchesKey, opts.Searches)
+	if err != nil {
+		return nil, err
+	}
+	host.Turns = turns.New(h, queue, spoken, dictated, host.Topics, searches, turns.Options{
+		Model: deps.Model, Answered: hasModel, Find: deps.Find, Search: deps.Search, Language: opts.Language,
 		MaxPrompt: cmp.Or(opts.MaxPrompt, answers.DefaultPrompt), InputInstanceID: opts.InputInstanceID,
 	})
 	host.Chats = chats.New(h, deps.Archive, queue, host.Topics, spoken, opts.Language)

@@ -12,6 +12,7 @@ import (
 	"plexus/ports"
 	"plexus/usecases/ask"
 	"plexus/usecases/personal"
+	"plexus/usecases/personal/choice"
 	"plexus/usecases/personal/hub"
 	"plexus/usecases/personal/topics"
 )
@@ -46,6 +47,9 @@ func (p *process) newPersonal(ctx context.Context) (*personal.Host, error) {
 		},
 		Archive: p.store.Personal(), Settings: p.store.Settings(), Find: p.questions.Find, Transcriber: p.services.Recognizer,
 	}
+	if p.services.Search != nil {
+		deps.Search = p.questions.Search
+	}
 	if p.services.Model != nil {
 		deps.Model = p.questions
 	}
@@ -54,6 +58,7 @@ func (p *process) newPersonal(ctx context.Context) (*personal.Host, error) {
 	}
 	return personal.New(ctx, deps, personal.Options{
 		InputInstanceID: newUUID(), Language: answers.Language(cfg.Language), TimeZone: timeZone(), MaxPrompt: cfg.Limits.Prompt,
+		Searches: choice.Start{On: cfg.Search.Conversations, Fixed: cfg.Search.ConversationsFrom != ""},
 		Topics: topics.Options{
 			MaxTopics: cfg.Conversations.Topics, MaxAge: time.Duration(cfg.Conversations.TopicDays) * 24 * time.Hour,
 			Record: cfg.Conversations.RecordBrowser, RecordFixed: cfg.Conversations.RecordFrom != "",

@@ -54,6 +54,10 @@ type Search struct {
 	URL     string
 	KeyFile string
 	Key     admission.Secret
+	// Conversations: what is said in them goes to the service too. ConversationsFrom is
+	// where that is set; "": nowhere, and the page decides.
+	Conversations     bool
+	ConversationsFrom string
 }
 
 // Index is the index of pages that were asked about.
@@ -158,6 +162,9 @@ func (c *Config) contradictions() []error {
 		if c.Search.URL != "" || !c.Search.Key.Empty() {
 			problems = append(problems, fmt.Errorf("search.url or a search key is set, but search.kind is %q: set it to anvesha, searxng or brave", c.Search.Kind))
 		}
+	}
+	if c.Search.Conversations && (c.Search.Kind == "local" || c.Search.Kind == "none") {
+		problems = append(problems, fmt.Errorf("search.conversations is true, but search.kind is %q, so there is no service to ask: set it to anvesha, searxng or brave", c.Search.Kind))
 	}
 	if c.Search.Kind == "local" && !c.Index.Enabled {
 		problems = append(problems, errors.New("search.kind is \"local\", but index.enabled is false: set search.kind to none"))

@@ -288,6 +288,25 @@ func TestConfig_SpeechDefaults(t *testing.T) {
 	}
 }
 
+// What is said in conversations goes to a search service only if the owner says so,
+// and there is one.
+func TestConfig_ConversationsAreSearchedForOnlyWhenThatIsSet(t *testing.T) {
+	const service = "[search]\nkind = \"searxng\"\nurl = \"http://127.0.0.1:8080\"\n"
+	c, _, err := load(t, service, nil, nil)
+	if err != nil || c.Search.Conversations || c.Search.ConversationsFrom != "" {
+		t.Errorf("not set: %+v, %v", c.Search, err)
+	}
+	for _, on := range []bool{true, false} {
+		c, _, err = load(t, service+map[bool]string{true: "conversations = true\n", false: "conversations = false\n"}[on], nil, nil)
+		if err != nil || c.Search.Conversations != on || !strings.HasSuffix(c.Search.ConversationsFrom, "search.conversations") {
+			t.Errorf("set to %v: %+v, %v", on, c.Search, err)
+		}
+	}
+	if _, _, err := load(t, "[search]\nconversations = true\n", nil, nil); err == nil || !strings.Contains(err.Error(), "search.conversations") {
+		t.Errorf("without a service: %v", err)
+	}
+}
+
 func TestConfig_RecognizerCommand(t *testing.T) {
 	const file = "[recognizer]\nkind = \"command\"\ncommand = [\"whisper-cli\", \"-l\", \"a b\"]\n"
 	origins := []string{"PLEXUS_ALLOW_ORIGIN=chrome-extension://a"}

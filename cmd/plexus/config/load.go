@@ -46,6 +46,7 @@ func Find(env cli.Env, dataDir, file string, flags map[string][]string) (Sources
 const (
 	keyPublicURL = "public_url"                   // the page says where it comes from
 	keyRecord    = "conversations.record_browser" // the page may change it unless a flag, the environment or the file sets it
+	keySearches  = "search.conversations"         // so is this
 	keyOrigins   = "nerve.allowed_origins"        // a list
 	keyCommand   = "recognizer.command"           // a list
 )
@@ -105,6 +106,8 @@ func apply(c *Config, s setting, where string, values []string) []error {
 			c.PublicURLFrom = where
 		case keyRecord:
 			c.Conversations.RecordFrom = where
+		case keySearches:
+			c.Search.ConversationsFrom = where
 		}
 	}
 	var problems []error

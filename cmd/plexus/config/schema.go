@@ -61,6 +61,7 @@ func settings(c *Config) []setting {
 		{"search.kind", "", isText, "", oneOf(&c.Search.Kind, "local", "anvesha", "searxng", "brave", "none")},
 		{"search.url", "", isText, "", plain(&c.Search.URL)},
 		{"search.api_key_file", "", isText, "", path(&c.Search.KeyFile)},
+		{keySearches, "", isBool, "", boolean(&c.Search.Conversations)},
 		{"index.enabled", "", isBool, "", boolean(&c.Index.Enabled)},
 		{"index.shared", "", isBool, "", boolean(&c.Index.Shared)},
 		{"model.kind", "", isText, "", oneOf(&c.Model.Kind, "auto", "openai", "extractive", "none")},

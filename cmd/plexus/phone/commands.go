@@ -12,6 +12,7 @@ import (
 
 	"plexus/adapters/novaclient"
 	"plexus/cmd/plexus/cli"
+	"plexus/domain/conversations"
 	"plexus/domain/nova"
 	"plexus/domain/pcm"
 	"plexus/domain/text"
@@ -38,6 +39,7 @@ func commands() []command {
 		{"/new", "[TITLE]", "begin a conversation and go to it", false, personal(newConversation)},
 		{"/clear", "", "forget the messages of this conversation", false, personal(clearConversation)},
 		{"/read", "", "mark the messages of this conversation as read", false, personal(markRead)},
+		{"/search", "WORDS", "let the host ask its search service for this, and answer", false, searchFor},
 		{"/again", "", "ask what became of the last text, without sending it twice", false, askAgain},
 		{"/dictate", "FILE", "let the host write down a WAV file of at most 60 s, 16 kHz, mono, 16 bits", false, dictateFile},
 		{"/send", "", "send what was dictated", false, sendDraft},
@@ -74,6 +76,7 @@ var (
 	errNothingSent    = errors.New("nothing has been sent yet")
 	errNoDraft        = errors.New("nothing has been dictated")
 	errNoTitle        = errors.New("say what is to be done: /todo TITLE")
+	errNoWords        = errors.New("say what to search for: /search WORDS")
 	errNoFile         = errors.New("name a WAV file: /dictate FILE")
 	errLargeFile      = errors.New("the file is too large for 60 s of speech")
 	// errOtherCard: a card of the other kind has this ID.
@@ -84,6 +87,14 @@ var (
 type refusedError struct{ token string }
 
 func (e *refusedError) Error() string { return "the host refused: " + e.token }
+
+// searchFor sends a text that asks for a search.
+func searchFor(ctx context.Context, p *session, conn *novaclient.Conn, rest string) error {
+	if rest == "" {
+		return errNoWords
+	}
+	return p.sendText(ctx, conn, conversations.SearchText(rest))
+}
 
 // sendPersonal sends a personal command that is to be ok. data, if it is not nil, takes
 // what came with the result; a result too large to come leaves it as it is.

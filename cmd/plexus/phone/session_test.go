@@ -157,7 +157,7 @@ func TestPhone_Workbench(t *testing.T) {
 	}
 	r := workbenchRun(t, d)
 	stdout, stderr, err := r.run(t.Context(), r.payload(t, phonePayload), strings.NewReader(
-		"/list\nfirst\n/open 2\nsecond\n/read\n/open 1\n/clear\n/new Garden\nthird\n/open 9\n/todo Buy \x1bmilk\n/todos\n/done 1\n/todos\n/done 7\n/todo\n/send\n/help\n/dictate /nowhere\n"))
+		"/list\nfirst\n/open 2\nsecond\n/read\n/open 1\n/clear\n/new Garden\nthird\n/open 9\n/todo Buy \x1bmilk\n/todos\n/done 1\n/todos\n/done 7\n/todo\n/send\n/search\n/search for bridges\n/help\n/dictate /nowhere\n"))
 	if err != nil || stderr != "" {
 		t.Fatalf("it ended with %v\n%s%s", err, stdout, stderr)
 	}
@@ -168,7 +168,7 @@ func TestPhone_Workbench(t *testing.T) {
 		"what you type goes to \"Remind\\x1bers\" now\nproactive \"Remind\\x1bers\":\n  you (interrupted): Hi\n  host (interrupted): Good\n    day\\u202e\n",
 		"0 unread in \"Remind\\x1bers\", /open 2\n", "new chat: \"Garden\", /open 4\n", "chat \"Garden\":\n    nothing has been said here\n",
 		"not done: there is no such conversation", "    1  Buy \\x1bmilk\n", "there is nothing to do\n", "not done: there is no such to-do",
-		"not done: say what is to be done", "not done: nothing has been dictated", "  /open N          go to conversation N", "not done: reading the speech: open /nowhere",
+		"not done: say what is to be done", "not done: say what to search for", "not done: nothing has been dictated", "  /open N          go to conversation N", "not done: reading the speech: open /nowhere",
 	} {
 		if !strings.Contains(stdout, part) {
 			t.Errorf("%q was not printed", part)
@@ -188,7 +188,8 @@ conversations.clear {"expected_generation":0,"id":"chat:main"}
 conversations.create {"title":"Garden"}
 text third in chat:new
 life.mutate {"kind":"todo","op":"create","title":"Buy \u001bmilk"}
-life.mutate {"expected_version":1,"id":"t1","kind":"todo","op":"update","status":"done"}`
+life.mutate {"expected_version":1,"id":"t1","kind":"todo","op":"update","status":"done"}
+text /search for bridges in chat:new`
 	if got := d.saw(); got != want {
 		t.Errorf("the host was asked\n%s\nwant\n%s", got, want)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"plexus/domain/answers"
 	"plexus/domain/conversations"
+	"plexus/domain/framing"
 	"plexus/domain/nova"
 	"plexus/ports"
 	"plexus/usecases/personal/hub"
@@ -73,6 +74,9 @@ func (t *Turns) reply(ctx context.Context, turn *Turn) (answerText string, err e
 			MessageID: turn.message.ID, ConversationID: turn.conversationID,
 		})
 	})
+	if in.Results, err = t.look(ctx, turn, in.Background.URL); err != nil {
+		return "", err
+	}
 	language := t.opts.Language
 	if turn.language != "" {
 		language = answers.Language(turn.language)
@@ -97,9 +101,24 @@ func (t *Turns) reply(ctx context.Context, turn *Turn) (answerText string, err e
 	return answers.WithSources(answerText, in.Results), nil
 }
 
-// promptInput gathers what a turn is answered from.
+// look looks up what a turn can quote. Its words leave this machine only where their
+// owner says so, for all texts or in this one. The caption of a text does not wait
+// for that.
+func (t *Turns) look(ctx context.Context, turn *Turn, excludeURL string) ([]framing.Result, error) {
+	_, asked := conversations.SearchWords(turn.message.Text)
+	find := t.opts.Find
+	if t.opts.Search != nil && (asked || t.Searches.On()) {
+		find = t.opts.Search
+	}
+	if find == nil {
+		return nil, nil
+	}
+	return find(ctx, withoutSearchWord(turn.message.Text), excludeURL, maxFound)
+}
+
+// promptInput gathers what is stored and a turn is answered from.
 func (t *Turns) promptInput(ctx context.Context, turn *Turn) (in answers.Turn, err error) {
-	in.Text = turn.message.Text
+	in.Text = withoutSearchWord(turn.message.Text)
 	var about conversations.Background
 	err = t.hub.Store.View(ctx, func(tx ports.PersonalView) error {
 		if _, _, err := pendingMessage(tx, turn); err != nil {
@@ -112,16 +131,20 @@ func (t *Turns) promptInput(ctx context.Context, turn *Turn) (in answers.Turn, e
 		var history conversations.History
 		err = tx.MessagesBefore(turn.conversationID, 0, maxVisited, history.Visit)
 		for _, p := range history.Pairs() {
-			in.History = append(in.History, answers.Exchange(p))
+			in.History = append(in.History, answers.Exchange{User: withoutSearchWord(p.User), Assistant: p.Assistant})
 		}
 		return err
 	})
 	in.Background = answers.Quote{Title: about.Title, URL: about.URL, Text: about.Text}
-	if err != nil || t.opts.Find == nil {
-		return in, err
-	}
-	in.Results, err = t.opts.Find(ctx, turn.message.Text, about.URL, maxFound)
 	return in, err
+}
+
+// withoutSearchWord is what a text says to the model.
+func withoutSearchWord(text string) string {
+	if words, asked := conversations.SearchWords(text); asked {
+		return words
+	}
+	return text
 }
 
 // pendingMessage looks the turn's message up; errGone when it is not to be

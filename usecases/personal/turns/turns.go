@@ -16,6 +16,7 @@ import (
 	"plexus/domain/nova"
 	"plexus/domain/workbench"
 	"plexus/ports"
+	"plexus/usecases/personal/choice"
 	"plexus/usecases/personal/dictation"
 	"plexus/usecases/personal/hub"
 	"plexus/usecases/personal/life"
@@ -26,18 +27,24 @@ import (
 
 // Options are what turns are answered with.
 type Options struct {
-	Model    ports.Generator
-	Answered func() bool // whether there is a model now
-	// Find looks up what a turn can quote; nil: nothing.
-	Find            func(ctx context.Context, text, excludeURL string, limit int) ([]framing.Result, error)
+	Model           ports.Generator
+	Answered        func() bool // whether there is a model now
+	Find            Find        // looks up on this machine what a turn can quote; nil: nothing
+	Search          Find        // also asks the search service; nil: there is none
 	Language        answers.Language
 	MaxPrompt       int    // bytes
 	InputInstanceID string // UUID of this process's text input
 }
 
+// Find looks up what helps to answer a text: at most limit results, best first, and
+// never excludeURL.
+type Find func(ctx context.Context, text, excludeURL string, limit int) ([]framing.Result, error)
+
 // Turns answers texts.
 type Turns struct {
 	Queue *Queue
+	// Searches says whether every text goes to the search service (decision D16).
+	Searches *choice.Switch
 
 	hub       *hub.Hub
 	voice     *voice.Voice
@@ -50,8 +57,8 @@ type Turns struct {
 }
 
 // New makes them.
-func New(h *hub.Hub, q *Queue, v *voice.Voice, d *dictation.Dictation, t *topics.Topics, opts Options) *Turns {
-	return &Turns{Queue: q, hub: h, voice: v, dictation: d, topics: t, opts: opts,
+func New(h *hub.Hub, q *Queue, v *voice.Voice, d *dictation.Dictation, t *topics.Topics, searches *choice.Switch, opts Options) *Turns {
+	return &Turns{Queue: q, Searches: searches, hub: h, voice: v, dictation: d, topics: t, opts: opts,
 		ledgers: map[bool]*TextLedger{true: {}, false: {}}}
 }
 
