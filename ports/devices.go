@@ -14,7 +14,8 @@ import (
 //
 // AddDevice stores a new device and its token's hash; with
 // pairing.MaxDevices stored it is ErrDeviceLimit, also under concurrency.
-// RemoveDevice deletes one; unknown is ErrDeviceUnknown. Devices lists in the
+// RemoveDevice deletes one; unknown is ErrDeviceUnknown. RenameDevice gives one
+// another name and changes nothing else of it; unknown is ErrDeviceUnknown. Devices lists in the
 // order they were added, without hashes. TouchDevice notes that the device was
 // connected at a time: LastSeenAt never moves back, FirstConnectedAt is set
 // once; unknown is ErrDeviceUnknown. FindDevice compares the hash with those of
@@ -25,6 +26,7 @@ import (
 type DeviceRegistry interface {
 	AddDevice(ctx context.Context, d pairing.Device, hash pairing.TokenHash) error
 	RemoveDevice(ctx context.Context, id pairing.DeviceID) error
+	RenameDevice(ctx context.Context, id pairing.DeviceID, name string) error
 	Devices(ctx context.Context) ([]pairing.Device, error)
 	TouchDevice(ctx context.Context, id pairing.DeviceID, at time.Time) error
 	FindDevice(ctx context.Context, hash pairing.TokenHash) (pairing.Device, error)

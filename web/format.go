@@ -100,6 +100,18 @@ func (l Layout) refusalTitle(r Refusal) string { return cmp.Or(l.T.Causes[r.Caus
 // refusalPeer names who was refused.
 func (l Layout) refusalPeer(r Refusal) string { return cmp.Or(r.Peer, l.T.AnyTool) }
 
+// busyLead says why a phone was turned away, up to the name of the other one.
+func (l Layout) busyLead(b Busy) string {
+	lead := l.T.BusyThen
+	if b.CanLetIn {
+		lead = l.T.BusyNow
+	}
+	if b.By != "" {
+		lead += ":"
+	}
+	return lead
+}
+
 // redeemText says why a phone was refused, and when it may try again where it has to wait.
 func (l Layout) redeemText(r RedeemRefusal) string {
 	sentence := l.T.Redeems[r.Cause]

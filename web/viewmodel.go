@@ -220,7 +220,26 @@ type Device struct {
 	Created   time.Time
 	LastSeen  time.Time // zero: it has never connected
 	Connected bool      // now
+	Busy      Busy
 }
+
+// Busy says that a phone was turned away because another one was connected.
+type Busy struct {
+	At       time.Time // of the last time; zero: it was not, since it was connected itself
+	By       string    // name of the phone that is connected, or was then; "" for another client
+	CanLetIn bool      // another one is connected now
+}
+
+// Rename is the form for a phone's name.
+type Rename struct {
+	ID    string
+	Shown string // name under which it is shown
+	Typed string // what stands in the field
+	Fault string // what is wrong with Typed, or ""
+}
+
+// MaxDeviceName bounds a phone's name, in UTF-16 units.
+const MaxDeviceName = 80
 
 // AcceptedHost is a host name under which phones may come in.
 type AcceptedHost struct {

@@ -49,7 +49,8 @@ type Words struct {
 	DevicesLead, NoDevices, NoDevicesLead, PairedSince, ConnectedNow         string
 	LastSeen, NeverConnected, NeverConnectedLead, Revoke, RevokeTitle        string
 	RevokeLead, RevokeButton, Hosts, HostsLead, HostFixed, HostRemove, Named string
-	HostInvited                                                              string
+	HostInvited, BusyNow, BusyThen, LetIn, Rename, RenameTitle, RenameField  string
+	RenameHint, NameEmpty, NameTooLong, NameMarks, TurnedAway                string
 
 	ExtensionsLead, NoExtensions, NoExtensionsLead, Digits, NoDigits string
 	FirstSeen, OtherExtension                                        string
@@ -248,6 +249,12 @@ func (w *Words) devicesAndExtensions() {
 	w.PairedSince, w.ConnectedNow, w.LastSeen = "Paired", "Connected now", "Last seen"
 	w.NeverConnected = "Never connected"
 	w.NeverConnectedLead = "It took the code but never used what it got. If that phone does not connect, revoke it and pair again."
+	w.BusyNow, w.BusyThen, w.TurnedAway = "Another phone is connected", "Another phone was connected", "Turned away"
+	w.LetIn, w.Rename, w.RenameTitle, w.RenameField = "Let this one in", "Rename…", "Rename a phone", "Name"
+	w.RenameHint = "The name is for you; the phone does not learn it. Of two phones with one name the later one gets a number."
+	w.NameEmpty = "A name needs at least one character that can be seen."
+	w.NameTooLong = "That is too long. A name can have 80 characters."
+	w.NameMarks = "That holds control characters, or marks that change the direction of writing. Leave them out."
 	w.Revoke, w.RevokeTitle = "Revoke…", "Revoke %s?"
 	w.RevokeLead = "It is disconnected at once and cannot come back. To let it in again you pair it anew."
 	w.RevokeButton = "Revoke"
@@ -286,12 +293,13 @@ func (w *Words) tables() {
 		"wrong_host": "Wrong host name", "proxied": "Came through a proxy", "foreign_user": "Another user of this machine",
 		"web_origin": "A web page", "no_token": "No host token", "no_master": "No master token", "no_key": "No key", "wrong_offer": "Key of the wrong form",
 		"key_waiting": "Waiting to be allowed", "key_blocked": "Removed by you", "store_failed": "The list could not be read",
-		"too_many": "Too many connections",
+		"too_many": "Too many connections", "phone_busy": "Another phone is connected",
 	}
 	w.Advice = map[string]string{
 		"proxied":     "The request came through a proxy; this page and the door for extensions are for this machine alone.",
 		"key_waiting": "An extension waits for you: under Extensions, compare its four digits and allow it.",
 		"key_blocked": "You have removed this extension; under Extensions, Allow lets it in again.",
+		"phone_busy":  "One phone can be connected at a time. Close the app on the other one; or, under Devices, let this one in, which ends the other connection.",
 		"web_origin":  "A web page tried to reach Plexus; web pages are never let in.",
 	}
 	w.Parts = map[string]string{
@@ -300,7 +308,8 @@ func (w *Words) tables() {
 	}
 	w.Notices = map[string]string{
 		"allowed": "Allowed. It connects at its next try, within seconds.", "removed": "Removed, and disconnected.",
-		"forgotten": "Forgotten.", "revoked": "Revoked, and disconnected.", "host-removed": "The name is removed.",
+		"forgotten": "Forgotten.", "revoked": "Revoked, and disconnected.", "renamed": "Renamed.",
+		"let-in": "The other phone is disconnected. This one gets in when it tries again within two minutes.", "host-removed": "The name is removed.",
 		"cancelled": "The code is taken back.", "paused": "Phones are turned away.", "resumed": "Phones may connect again.",
 		"model": "The model is in use from the next question on.", "address": "The address is remembered.",
 		"address-forgotten": "The address is forgotten.", "session-ended": "That browser is signed out.",

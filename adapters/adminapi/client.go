@@ -114,6 +114,21 @@ func (c *Client) RevokeDevice(ctx context.Context, id string) error {
 	return err
 }
 
+// RenameDevice gives a phone another name. One that cannot be used is a
+// pairing.ErrDeviceName, an unknown phone ports.ErrDeviceUnknown.
+func (c *Client) RenameDevice(ctx context.Context, id, name string) error {
+	query := url.Values{"name": {name}}
+	_, err := call[struct{}](ctx, c, http.MethodPost, "/v1/devices/"+url.PathEscape(id)+"/rename?"+query.Encode())
+	return err
+}
+
+// LetDeviceIn ends the connection of any other phone and keeps the place for this
+// one. Unknown is ports.ErrDeviceUnknown.
+func (c *Client) LetDeviceIn(ctx context.Context, id string) error {
+	_, err := call[struct{}](ctx, c, http.MethodPost, "/v1/devices/"+url.PathEscape(id)+"/let-in")
+	return err
+}
+
 // Invite opens an invitation to a server, or to the public URL when it is "".
 // legacy asks for a payload with an expiry, keep makes the server the public URL at
 // once. A bad address is a *pairing.AddressError; else ErrNoPublicURL,

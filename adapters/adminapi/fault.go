@@ -51,6 +51,9 @@ var named = [...]struct {
 }{
 	{ports.ErrExtensionUnknown, fault{http.StatusNotFound, "unknown_extension", "There is no extension with this number."}},
 	{ports.ErrDeviceUnknown, fault{http.StatusNotFound, "unknown_device", "There is no phone with this ID."}},
+	{pairing.ErrNameEmpty, fault{http.StatusBadRequest, "name_empty", "A phone's name cannot be empty."}},
+	{pairing.ErrNameTooLong, fault{http.StatusBadRequest, "name_too_long", "A phone's name is too long."}},
+	{pairing.ErrNameMarks, fault{http.StatusBadRequest, "name_marks", "A phone's name holds what cannot be shown."}},
 	{ports.ErrDeviceLimit, fault{http.StatusConflict, "device_limit", "Every place for a phone is taken."}},
 	{devices.ErrSettingFixed, fault{http.StatusConflict, "setting_fixed", "The public URL is set by a flag, the environment or the configuration file."}},
 	{ErrNoPublicURL, fault{http.StatusConflict, "no_public_url", "No public URL is set."}},

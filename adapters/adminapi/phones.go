@@ -17,6 +17,8 @@ const waitLimit = 20 * time.Second
 type Phones interface {
 	Devices(ctx context.Context) ([]devices.Status, error)
 	Revoke(ctx context.Context, id pairing.DeviceID) error
+	Rename(ctx context.Context, id pairing.DeviceID, name string) error
+	LetIn(ctx context.Context, id pairing.DeviceID) error
 	PublicURL() (server pairing.Server, fixed, ok bool)
 	SetPublicURL(ctx context.Context, address string) error
 	CreateInvitation(ctx context.Context, server string) (i pairing.Invitation, replaced bool, err error)
@@ -29,17 +31,22 @@ type Phones interface {
 // Device is one paired phone.
 type Device struct {
 	ID               string     `json:"id"`   // UUID
-	Name             string     `json:"name"` // non-printables as escapes
+	Name             string     `json:"name"` // as it is shown: no two have the same; non-printables as escapes
 	CreatedAt        time.Time  `json:"created_at"`
 	FirstConnectedAt *time.Time `json:"first_connected_at,omitempty"` // none: never connected
 	LastSeenAt       *time.Time `json:"last_seen_at,omitempty"`
 	Connected        bool       `json:"connected"` // now
+
+	TurnedAwayAt *time.Time `json:"turned_away_at,omitempty"` // the last time, because another phone was connected; none: not since it was connected itself
+	TurnedAwayBy string     `json:"turned_away_by,omitempty"` // name of the phone that is connected, or was then
+	CanLetIn     bool       `json:"can_let_in,omitempty"`     // another one is connected now
 }
 
 func newDevice(d devices.Status) Device {
 	return Device{
 		ID: d.ID.String(), Name: text.Printable(d.Name), CreatedAt: d.CreatedAt.UTC(),
 		FirstConnectedAt: moment(d.FirstConnectedAt), LastSeenAt: moment(d.LastSeenAt), Connected: d.Connected,
+		TurnedAwayAt: moment(d.Busy.At), TurnedAwayBy: text.Printable(d.Busy.By), CanLetIn: d.Busy.CanLetIn,
 	}
 }
 
@@ -76,12 +83,21 @@ type Canceled struct {
 	Canceled bool `json:"cancelled"`
 }
 
-func (s *server) revoke(r *http.Request) (any, error) {
+// changeDevice does what the path says to one phone.
+func (s *server) changeDevice(r *http.Request) (any, error) {
+	ctx := r.Context()
 	id, err := pairing.ParseDeviceID(r.PathValue("id"))
-	if err != nil {
-		return nil, errDeviceID
+	switch verb := r.PathValue("verb"); {
+	case err != nil:
+		err = errDeviceID
+	case verb == "revoke":
+		err = s.Phones.Revoke(ctx, id)
+	case verb == "let-in":
+		err = s.Phones.LetIn(ctx, id)
+	default:
+		err = s.Phones.Rename(ctx, id, r.URL.Query().Get("name"))
 	}
-	return nil, s.Phones.Revoke(r.Context(), id)
+	return nil, err
 }
 
 // invite opens an invitation to the server of the request or to the public URL. With
@@ -121,27 +137,38 @@ func (s *server) outcome(r *http.Request) (any, error) {
 		changed := s.Phones.Changed()
 		o := s.Phones.Invitation(id)
 		if o.State != pairing.Waiting {
-			return newOutcome(o), nil
+			return s.newOutcome(r.Context(), o)
 		}
 		select {
 		case <-changed:
 		case <-limit.C:
-			return newOutcome(o), nil
+			return s.newOutcome(r.Context(), o)
 		case <-s.stopping:
-			return newOutcome(o), nil
+			return s.newOutcome(r.Context(), o)
 		case <-r.Context().Done():
 			return nil, r.Context().Err()
 		}
 	}
 }
 
-func newOutcome(o pairing.Outcome) Outcome {
+// newOutcome names a new device as the list does.
+func (s *server) newOutcome(ctx context.Context, o pairing.Outcome) (Outcome, error) {
 	out := Outcome{ID: string(o.ID), State: string(o.State)}
-	if o.State == pairing.Redeemed {
-		d := newDevice(devices.Status{Device: o.Device})
-		out.Device = &d
+	if o.State != pairing.Redeemed {
+		return out, nil
 	}
-	return out
+	list, err := s.Phones.Devices(ctx)
+	if err != nil {
+		return out, err
+	}
+	paired := newDevice(devices.Status{Device: o.Device}) // it may have been revoked since
+	for _, d := range list {
+		if d.ID == o.Device.ID {
+			paired = newDevice(d)
+		}
+	}
+	out.Device = &paired
+	return out, nil
 }
 
 func (s *server) cancel(r *http.Request) (any, error) {

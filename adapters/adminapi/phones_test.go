@@ -184,6 +184,53 @@ func TestK19_AnAddressIsKeptByHandOrByAPhone(t *testing.T) {
 	})
 }
 
+func TestK18_ANameThatCannotBeUsedKeepsItsReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := phones(t)
+		c := setupPhones(t, service, quiet())
+		var ids []string
+		for range 2 {
+			if _, err := c.Invite(t.Context(), someServer, false, false); err != nil {
+				t.Fatal(err)
+			}
+			open, _ := service.OpenInvitation()
+			if _, _, err := service.Redeem(t.Context(), open.Code, "phone"); err != nil {
+				t.Fatal(err)
+			}
+			o, err := c.Outcome(t.Context(), string(open.ID()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, o.Device.ID+" "+o.Device.Name)
+		}
+		if !strings.HasSuffix(ids[0], " phone") || !strings.HasSuffix(ids[1], " phone (2)") {
+			t.Errorf("paired as %q", ids)
+		}
+		id, _, _ := strings.Cut(ids[1], " ")
+		for name, want := range map[string]error{"": pairing.ErrNameEmpty, "a\x1bb": pairing.ErrNameMarks, strings.Repeat("x", 81): pairing.ErrNameTooLong} {
+			if err := c.RenameDevice(t.Context(), id, name); !errors.Is(err, want) {
+				t.Errorf("%q: %v, want %v", name, err, want)
+			}
+		}
+		if err := c.RenameDevice(t.Context(), id, "Ann’s & Bob’s phone?"); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := c.Devices(t.Context()); err != nil || list[1].Name != "Ann’s & Bob’s phone?" {
+			t.Errorf("%+v, %v", list, err)
+		}
+		const nobody = "00000000-0000-4000-8000-000000000000"
+		if err := errors.Join(c.RenameDevice(t.Context(), nobody, "x")); !errors.Is(err, ports.ErrDeviceUnknown) {
+			t.Errorf("renaming nobody: %v", err)
+		}
+		if err := c.LetDeviceIn(t.Context(), nobody); !errors.Is(err, ports.ErrDeviceUnknown) {
+			t.Errorf("letting nobody in: %v", err)
+		}
+		if err := c.LetDeviceIn(t.Context(), id); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestPhones_ABadAddressKeepsItsPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := setupPhones(t, phones(t), quiet())

@@ -104,7 +104,7 @@ func (s *server) routes() http.Handler {
 		rows, err := s.Phones.Devices(r.Context())
 		return convert(rows, newDevice), err
 	})
-	post("/v1/devices/{id}/revoke", s.revoke)
+	post("/v1/devices/{id}/{verb:(revoke|let-in|rename)}", s.changeDevice)
 	post("/v1/invitations", s.invite)
 	get("/v1/invitations/{id}", s.outcome)
 	post("/v1/invitations/{id}/cancel", s.cancel)

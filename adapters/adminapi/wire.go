@@ -11,6 +11,8 @@
 //	POST /v1/extensions/{id}/forget        204
 //	GET  /v1/devices                       []Device
 //	POST /v1/devices/{id}/revoke           204
+//	POST /v1/devices/{id}/let-in           204
+//	POST /v1/devices/{id}/rename?name=s    204
 //	POST /v1/invitations?server=s&legacy=b Invitation; without server: to the public URL; keep=b: it becomes that
 //	GET  /v1/invitations/{id}              Outcome, held open while the invitation waits
 //	POST /v1/invitations/{id}/cancel       Canceled

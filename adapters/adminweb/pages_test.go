@@ -11,6 +11,7 @@ import (
 
 	"plexus/domain/admission"
 	"plexus/domain/pairing"
+	connection "plexus/domain/sessions" // the name is taken here
 	"plexus/ports"
 	"plexus/usecases/devices"
 	"plexus/web"
@@ -222,6 +223,87 @@ func TestNoPhoneForNow(t *testing.T) {
 		t.Errorf("leads to %s, paused: %v", at, st.clients.NoPhone())
 	}
 }
+
+func TestK18_RenamingAPhone(t *testing.T) {
+	st := newStage(t)
+	b := st.enter()
+	var ids []string
+	for range 2 {
+		b.must("pair", url.Values{"address": {"box.example"}})
+		ids = append(ids, st.redeem("iPhone").ID.String())
+	}
+	wantText(t, b.get("devices"), "iPhone (2)")
+	path := "devices/" + ids[1] + "/rename"
+	wantText(t, b.get(path), `<bdi>iPhone (2)</bdi>`, `value="iPhone"`, `maxlength="80"`)
+	for typed, want := range map[string]string{
+		"": "at least one character", " \u200b": "at least one character", strings.Repeat("x", 81): "too long",
+		"a\nb": "control characters", "\u202egnp": "control characters",
+	} {
+		code, page := b.post(path, url.Values{"name": {typed}})
+		if code != http.StatusUnprocessableEntity {
+			t.Errorf("%q: %d", typed, code)
+		}
+		wantText(t, page, want, `aria-invalid="true"`)
+	}
+	at, page := b.must(path, url.Values{"name": {" <b>Ann</b> "}})
+	if at != "devices?done=renamed" {
+		t.Errorf("leads to %s", at)
+	}
+	wantText(t, page, "Renamed.", "&lt;b&gt;Ann&lt;/b&gt;")
+	wantNoText(t, page, "iPhone (2)", "<b>Ann")
+	for _, gone := range []string{"nonsense", "00000000-0000-4000-8000-000000000000"} {
+		if code, _ := b.status("devices/" + gone + "/rename"); code != http.StatusNotFound {
+			t.Errorf("asking about %s: %d", gone, code)
+		}
+		if code, _ := b.post("devices/"+gone+"/rename", url.Values{"name": {"x"}}); code != http.StatusNotFound {
+			t.Errorf("renaming %s: %d", gone, code)
+		}
+	}
+}
+
+func TestK18_LettingASecondPhoneIn(t *testing.T) {
+	st := newStage(t)
+	b := st.enter()
+	for _, name := range []string{"Ann’s phone", "Bob’s phone"} {
+		d := pairing.Device{ID: pairing.DeviceID{name[0]}, Name: name, CreatedAt: st.clock()}
+		if err := st.devices.AddDevice(t.Context(), d, pairing.NewDeviceToken([16]byte{name[0]}).Hash()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hello := func(initial byte) devices.Identity {
+		who, err := st.clients.Authenticate(t.Context(), pairing.NewDeviceToken([16]byte{initial}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return who
+	}
+	link := &phoneLink{}
+	detach, _ := st.clients.AttachClient(t.Context(), hello('A'), link)
+	wantNoText(t, b.get("devices"), "Let this one in")
+	st.clients.TurnAway(t.Context(), hello('B'))
+	page := b.get("devices")
+	wantText(t, page, "Another phone is connected: <bdi class=\"strong\">Ann’s phone</bdi>", "Turned away", "Let this one in")
+	bob := pairing.DeviceID{'B'}.String()
+	at, page := b.must("devices/"+bob+"/let-in", nil)
+	if at != "devices?done=let-in" || fmt.Sprint(link.reasons) != "[concurrent_client]" {
+		t.Errorf("leads to %s, the other was ended for %v", at, link.reasons)
+	}
+	wantText(t, page, "This one gets in when it tries again")
+	detach()
+	page = b.get("devices")
+	wantText(t, page, "Another phone was connected: <bdi class=\"strong\">Ann’s phone</bdi>", "Another phone was connected: <bdi class=\"strong\">Bob’s phone</bdi>")
+	wantNoText(t, page, "Let this one in")
+	for _, gone := range []string{"nonsense", "00000000-0000-4000-8000-000000000000"} {
+		if code, _ := b.post("devices/"+gone+"/let-in", nil); code != http.StatusNotFound {
+			t.Errorf("letting %s in: %d", gone, code)
+		}
+	}
+}
+
+// phoneLink is a phone's connection that notes why it was ended.
+type phoneLink struct{ reasons []connection.CloseReason }
+
+func (l *phoneLink) Close(reason connection.CloseReason) { l.reasons = append(l.reasons, reason) }
 
 func TestRevokingAsksFirst(t *testing.T) {
 	st := newStage(t)

@@ -121,8 +121,10 @@ func (p pairingPages) invitation(r *http.Request, l web.Layout) (response, error
 		if err != nil {
 			return response{}, err
 		}
-		for _, d := range list { // one that took the code but never said hello is not there yet
-			v.Connected = v.Connected || d.ID == outcome.Device.ID && !d.NeverConnected()
+		for _, d := range list {
+			if d.ID == outcome.Device.ID { // one that took the code but never said hello is not there yet
+				v.Device, v.Connected = text.Printable(d.Name), !d.NeverConnected()
+			}
 		}
 	case pairing.Waiting: // it has been opened meanwhile
 		v.State = web.InvitationGone

@@ -62,6 +62,9 @@ func (s *Server) routes(defenses ...func(http.Handler) http.Handler) (http.Handl
 		post("/address/forget", pairing.forgetAddress)
 
 		get("/devices", web.DevicesPlace, devices.list)
+		get("/devices/{id}/rename", web.DevicesPlace, devices.name)
+		post("/devices/{id}/rename", devices.rename)
+		post("/devices/{id}/let-in", devices.letIn)
 		get("/devices/{id}/revoke", web.DevicesPlace, devices.confirmRevoke)
 		post("/devices/{id}/revoke", devices.revoke)
 		post("/hosts/remove", devices.removeHost)

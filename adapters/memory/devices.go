@@ -42,6 +42,11 @@ func (d *Devices) RemoveDevice(ctx context.Context, id pairing.DeviceID) error {
 	return d.withRow(ctx, id, func(i int) { d.rows = slices.Delete(d.rows, i, i+1) })
 }
 
+// RenameDevice implements ports.DeviceRegistry.
+func (d *Devices) RenameDevice(ctx context.Context, id pairing.DeviceID, name string) error {
+	return d.withRow(ctx, id, func(i int) { d.rows[i].device.Name = name })
+}
+
 // TouchDevice implements ports.DeviceRegistry.
 func (d *Devices) TouchDevice(ctx context.Context, id pairing.DeviceID, at time.Time) error {
 	return d.withRow(ctx, id, func(i int) {

@@ -40,6 +40,8 @@ type fakeHost struct {
 	controls    []nova.Control
 	attachments []*fakeEndpoint
 	refused     []admission.Cause
+	peers       []string // of refused
+	keepsOut    map[pairing.DeviceID]bool
 	code        pairing.Code // open; empty for none
 	tokens      map[string]pairing.Device
 	attempts    int
@@ -47,8 +49,8 @@ type fakeHost struct {
 
 func newFakeHost() *fakeHost {
 	return &fakeHost{
-		input:  nova.TextInput,
-		links:  map[ports.ClientLink]devices.Identity{},
+		input: nova.TextInput,
+		links: map[ports.ClientLink]devices.Identity{}, keepsOut: map[pairing.DeviceID]bool{},
 		code:   pairing.Code{Text: secret.New(pairCode)},
 		tokens: map[string]pairing.Device{deviceToken: {ID: pairing.DeviceID{1}, Name: "phone", CreatedAt: time.UnixMilli(1)}},
 	}
@@ -163,14 +165,27 @@ func (d *fakeHost) last() *fakeEndpoint {
 	return d.attachments[len(d.attachments)-1]
 }
 
+func (d *fakeHost) MayEnter(who devices.Identity) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.keepsOut[who.Device.ID]
+}
+
+func (d *fakeHost) TurnAway(_ context.Context, who devices.Identity) string {
+	if who.Master {
+		return ""
+	}
+	return who.Device.Name
+}
+
 func (d *fakeHost) AcceptsHost(name string) bool     { return name == ownName }
 func (d *fakeHost) AcceptsOrigin(origin string) bool { return origin == "https://"+ownName }
 func (d *fakeHost) NoPhone() bool                    { return d.paused }
 
-func (d *fakeHost) refuse(cause admission.Cause, _ string) {
+func (d *fakeHost) refuse(cause admission.Cause, peer string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.refused = append(d.refused, cause)
+	d.refused, d.peers = append(d.refused, cause), append(d.peers, peer)
 }
 
 var errNo = errors.New("no")

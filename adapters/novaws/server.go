@@ -27,6 +27,10 @@ type DeviceAuth interface {
 	// AttachClient registers an admitted client's link. ok is false when the
 	// device was revoked since Authenticate.
 	AttachClient(ctx context.Context, who devices.Identity, link ports.ClientLink) (detach func(), ok bool)
+	// MayEnter reports whether a client may take the one client's slot when it is free.
+	MayEnter(who devices.Identity) bool
+	// TurnAway notes that a client does not get the slot, and names it for the owner.
+	TurnAway(ctx context.Context, who devices.Identity) (name string)
 	// AcceptsHost and AcceptsOrigin apply decision K8 to names other than this
 	// machine's own; a port is part of both.
 	AcceptsHost(host string) bool

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"plexus/domain/admission"
 	"plexus/domain/sessions"
 )
 
@@ -26,8 +27,22 @@ func (s *Server) addPendingHello(c *session, peer string) {
 	}
 }
 
-// acquireSlot asks for the one client's slot. It may take as long as a probe.
+// acquireSlot asks for the one client's slot, and tells the owner who did not get it.
+// It may take as long as a probe.
 func (s *Server) acquireSlot(c *session) bool {
+	acquired := s.deps.Auth.MayEnter(c.who) && s.contend(c)
+	s.mu.Lock()
+	s.pendingHellos.Remove(c.id)
+	gone := s.open[c.id] != c
+	s.mu.Unlock()
+	if !acquired && !gone {
+		s.deps.Refuse(admission.PhoneBusy, s.deps.Auth.TurnAway(c.ctx, c.who))
+	}
+	return acquired
+}
+
+// contend takes the slot if it is free, or its holder gives no sign of life.
+func (s *Server) contend(c *session) bool {
 	s.mu.Lock()
 	if s.open[c.id] != c { // it has ended: the holder keeps its slot
 		s.mu.Unlock()

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"plexus/adapters/wsconn/wstest"
+	"plexus/domain/pairing"
+	"plexus/domain/sessions"
 )
 
 // silentClient says hello and is let in, takes everything, and never answers a ping.
@@ -40,6 +42,53 @@ func TestN5_K3_ALiveClientKeepsTheSlot(t *testing.T) {
 	if attached, _ := d.admissions(); attached != 1 {
 		t.Errorf("%d admissions", attached)
 	}
+}
+
+// The owner is told who did not get in.
+func TestK18_ASecondPhoneIsInTheListOfRefusals(t *testing.T) {
+	d := newFakeHost()
+	inFakeTime(t, d, func(_ *testing.T, h *harness) {
+		h.connect("")
+		h.connectAndHello(deviceToken, "").wantEnd(4009)
+		h.connectAndHello(masterToken, "").wantEnd(4009)
+		h.connectAndHello(wrongToken, "").wantEnd(4003)
+	})
+	if fmt.Sprint(d.refused, d.peers) != "[phone_busy phone_busy] [phone ]" {
+		t.Errorf("refused are %q, %q", d.refused, d.peers)
+	}
+}
+
+// While the place is kept for a phone that the owner has let in, the others get 4009
+// although nobody is connected. The one that was ended for it gets 4009 too.
+func TestK18_ThePlaceIsKeptForWhoIsLetIn(t *testing.T) {
+	d := newFakeHost()
+	inFakeTime(t, d, func(_ *testing.T, h *harness) {
+		first := h.connect("")
+		h.connectAndHello(deviceToken, "").wantEnd(4009)
+		d.keep(true)
+		d.mu.Lock()
+		for link := range d.links {
+			link.Close(sessions.ConcurrentClient)
+		}
+		d.mu.Unlock()
+		first.wantEnd(4009)
+		h.connectAndHello(masterToken, "").wantEnd(4009)
+		second := h.connectAndHello(deviceToken, "")
+		second.welcomed()
+		second.alive()
+		d.keep(false)
+		h.connectAndHello(masterToken, "").wantEnd(4009)
+	})
+	if fmt.Sprint(d.refused) != "[phone_busy phone_busy phone_busy]" {
+		t.Errorf("refused are %v", d.refused)
+	}
+}
+
+// keep keeps the place from clients with the master token.
+func (d *fakeHost) keep(on bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.keepsOut[pairing.DeviceID{}] = on
 }
 
 // TestK3_AnyByteIsASignOfLife: a client that answers no ping and sends something.

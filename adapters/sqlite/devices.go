@@ -98,6 +98,12 @@ func (d *Devices) RemoveDevice(ctx context.Context, id pairing.DeviceID) error {
 	return oneRow("remove device", done, err, ports.ErrDeviceUnknown)
 }
 
+// RenameDevice implements ports.DeviceRegistry.
+func (d *Devices) RenameDevice(ctx context.Context, id pairing.DeviceID, name string) error {
+	done, err := d.writer.ExecContext(ctx, "UPDATE devices SET name = ? WHERE id = ?", name, id[:])
+	return oneRow("rename device", done, err, ports.ErrDeviceUnknown)
+}
+
 // TouchDevice implements ports.DeviceRegistry.
 func (d *Devices) TouchDevice(ctx context.Context, id pairing.DeviceID, at time.Time) error {
 	done, err := d.writer.ExecContext(ctx, `UPDATE devices SET

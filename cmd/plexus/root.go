@@ -35,7 +35,7 @@ func commands() []command {
 		{"ask", "ask the running host and print its answer as it comes", runAsk},
 		{"phone", "talk to a host as a phone does, in the terminal", runPhone},
 		{"pair", "pair a phone by a code for its camera", manage.Pair},
-		{"devices", "show the phones that are paired, or throw one out", manage.Devices},
+		{"devices", "show the phones that are paired, rename one, let one in, or throw one out", manage.Devices},
 		{"setup", "let the phones of a tailnet reach this host", manage.Setup},
 		{"status", "show what is configured, reachable and waiting", runStatus},
 		{"doctor", "find out why a phone does not get through", diagnose},

@@ -17,11 +17,12 @@ const (
 	KeyBlocked  Cause = "key_blocked"  // an extension that the owner has removed
 	StoreFailed Cause = "store_failed" // we could not look it up
 	TooMany     Cause = "too_many"     // every connection is taken
+	PhoneBusy   Cause = "phone_busy"   // a phone while another one is connected
 )
 
 // Causes lists every cause, for tables and their tests.
 func Causes() []Cause {
-	return []Cause{WrongHost, Proxied, ForeignUser, WebOrigin, NoToken, NoMaster, NoKey, WrongOffer, KeyWaiting, KeyBlocked, StoreFailed, TooMany}
+	return []Cause{WrongHost, Proxied, ForeignUser, WebOrigin, NoToken, NoMaster, NoKey, WrongOffer, KeyWaiting, KeyBlocked, StoreFailed, TooMany, PhoneBusy}
 }
 
 // Advice is one plain sentence for the owner: what happened and what to do.
@@ -51,6 +52,8 @@ func (c Cause) Advice() string {
 		return "The list of extensions could not be read; see the log, and check the disk."
 	case TooMany:
 		return "Every connection is taken; close programs that keep many open."
+	case PhoneBusy:
+		return "Another phone is connected, and one can be at a time; close the app there, or run `plexus devices let-in` for this one."
 	}
 	return ""
 }

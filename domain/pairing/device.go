@@ -3,6 +3,7 @@ package pairing
 import (
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -17,9 +18,11 @@ const MaxDevices = 32
 const MaxDeviceName = 80
 
 var (
-	// ErrDeviceName: the name is empty after trimming, longer than
-	// MaxDeviceName, not UTF-8, or holds a control character.
-	ErrDeviceName = errors.New("device name not usable")
+	// ErrDeviceName: a name cannot be used; the three below say why.
+	ErrDeviceName  = errors.New("device name not usable")
+	ErrNameEmpty   = fmt.Errorf("%w: it holds nothing that can be seen", ErrDeviceName)
+	ErrNameTooLong = fmt.Errorf("%w: it is longer than %d characters", ErrDeviceName, MaxDeviceName)
+	ErrNameMarks   = fmt.Errorf("%w: it is no UTF-8, or holds control characters or marks that move text", ErrDeviceName)
 	// ErrDeviceID: the text is no UUID.
 	ErrDeviceID = errors.New("device ID is no UUID")
 )
@@ -67,21 +70,57 @@ type Device struct {
 // in a hello.
 func (d Device) NeverConnected() bool { return d.FirstConnectedAt.IsZero() }
 
-// DeviceName trims a name and checks it, else ErrDeviceName. Names need not
-// differ: only the ID tells devices apart.
+// DeviceName trims a name and checks it: ErrNameEmpty, ErrNameTooLong, or, for
+// control characters, ErrNameMarks. Names need not differ: only the ID tells
+// devices apart.
 func DeviceName(s string) (string, error) {
 	s = strings.TrimFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || r >= 0x1C && r <= 0x1F // ASCII's four separators are blanks too
 	})
-	if s == "" || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
-		return "", ErrDeviceName
+	switch {
+	case !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl):
+		return "", ErrNameMarks
+	case !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }):
+		return "", ErrNameEmpty
+	case utf16Length(s) > MaxDeviceName:
+		return "", ErrNameTooLong
 	}
-	units := 0
+	return s, nil
+}
+
+func utf16Length(s string) (units int) {
 	for _, r := range s {
 		units += utf16.RuneLen(r)
 	}
-	if units > MaxDeviceName {
-		return "", ErrDeviceName
+	return units
+}
+
+// ShownNames gives the names under which people see devices, in their order. Of
+// devices with one name the later ones have a number, which makes no name that
+// another device has, and none that is longer than MaxDeviceName (decision K18).
+func ShownNames(list []Device) []string {
+	taken := make(map[string]bool, len(list))
+	for _, d := range list {
+		taken[d.Name] = true
 	}
-	return s, nil
+	shown := make([]string, len(list))
+	first := make(map[string]bool, len(list))
+	for i, d := range list {
+		shown[i] = d.Name
+		for n := 2; first[d.Name] && taken[shown[i]]; n++ {
+			shown[i] = numbered(d.Name, n)
+		}
+		first[d.Name], taken[shown[i]] = true, true
+	}
+	return shown
+}
+
+// numbered puts a number behind a name, of which it cuts off what has no room.
+func numbered(name string, n int) string {
+	number := fmt.Sprintf(" (%d)", n)
+	for utf16Length(name)+len(number) > MaxDeviceName {
+		_, size := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-size]
+	}
+	return name + number
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +79,52 @@ func TestCR10_DeviceNames(t *testing.T) {
 		if got, err := DeviceName(bad); !errors.Is(err, ErrDeviceName) {
 			t.Errorf("%q becomes %q, %v", bad, got, err)
 		}
+	}
+}
+
+func TestK18_WhyANameCannotBeUsed(t *testing.T) {
+	for want, names := range map[error][]string{
+		ErrNameEmpty:   {"", " \n", "\u200b", "\u2060\u00ad"},
+		ErrNameTooLong: {strings.Repeat("x", 81), strings.Repeat("字", 100)},
+		ErrNameMarks:   {"a\tb", "a\x00", "\x7fa", "a\xff"},
+	} {
+		for _, name := range names {
+			if got, err := DeviceName(name); !errors.Is(err, want) || !errors.Is(err, ErrDeviceName) {
+				t.Errorf("%q becomes %q, %v; want %v", name, got, err, want)
+			}
+		}
+	}
+}
+
+func TestK18_EqualNamesAreToldApart(t *testing.T) {
+	long := strings.Repeat("𝄞", 40)
+	for _, c := range []struct{ given, shown []string }{
+		{nil, []string{}},
+		{[]string{"iPhone", "iPad"}, []string{"iPhone", "iPad"}},
+		{[]string{"iPhone", "iPhone", "iPad", "iPhone"}, []string{"iPhone", "iPhone (2)", "iPad", "iPhone (3)"}},
+		{[]string{"iPhone", "iphone"}, []string{"iPhone", "iphone"}},
+		{[]string{"A", "A", "A (2)"}, []string{"A", "A (3)", "A (2)"}},
+		{[]string{"A (2)", "A", "A", "A (2)"}, []string{"A (2)", "A", "A (3)", "A (2) (2)"}},
+		{[]string{long, long}, []string{long, strings.Repeat("𝄞", 38) + " (2)"}},
+	} {
+		var list []Device
+		for i, name := range c.given {
+			list = append(list, Device{ID: DeviceID{byte(i)}, Name: name})
+		}
+		if got := ShownNames(list); !slices.Equal(got, c.shown) {
+			t.Errorf("%q are shown as %q, want %q", c.given, got, c.shown)
+		}
+	}
+	var all []Device
+	for range MaxDevices {
+		all = append(all, Device{Name: strings.Repeat("x", MaxDeviceName)})
+	}
+	seen := map[string]bool{}
+	for _, name := range ShownNames(all) {
+		if _, err := DeviceName(name); err != nil || seen[name] {
+			t.Errorf("%q: %v, twice: %v", name, err, seen[name])
+		}
+		seen[name] = true
 	}
 }
 

@@ -18,6 +18,7 @@ func Devices(t *testing.T, build func(t *testing.T) ports.DeviceRegistry) {
 	t.Helper()
 	t.Run("add, list, find", func(t *testing.T) { addAndFind(t, build(t)) })
 	t.Run("remove", func(t *testing.T) { removeDevice(t, build(t)) })
+	t.Run("rename", func(t *testing.T) { renameDevice(t, build(t)) })
 	t.Run("touch", func(t *testing.T) { touchDevice(t, build(t)) })
 	t.Run("limit under concurrency", func(t *testing.T) { deviceLimit(t, build(t)) })
 	t.Run("ended context", func(t *testing.T) { deviceContext(t, build(t)) })
@@ -99,6 +100,27 @@ func removeDevice(t *testing.T, r ports.DeviceRegistry) {
 	}
 	if err := r.RemoveDevice(t.Context(), gone.ID); !errors.Is(err, ports.ErrDeviceUnknown) {
 		t.Errorf("removed again: %v, want ErrDeviceUnknown", err)
+	}
+}
+
+func renameDevice(t *testing.T, r ports.DeviceRegistry) {
+	one, two, three := addDevice(t, r, 1), addDevice(t, r, 2), addDevice(t, r, 3)
+	two.Name = one.Name // names need not differ
+	for range 2 {       // also to the name that it has
+		if err := r.RenameDevice(t.Context(), two.ID, two.Name); err != nil {
+			t.Fatalf("rename: %v", err)
+		}
+	}
+	if got, want := listDevices(t, r), []pairing.Device{one, two, three}; !slices.EqualFunc(got, want, sameDevice) {
+		t.Errorf("list is %v, want %v", got, want)
+	}
+	_, hash := NewDevice(2)
+	if got, err := r.FindDevice(t.Context(), hash); err != nil || !sameDevice(got, two) {
+		t.Errorf("find gives %v, %v, want %v", got, err, two)
+	}
+	stranger, _ := NewDevice(9)
+	if err := r.RenameDevice(t.Context(), stranger.ID, "x"); !errors.Is(err, ports.ErrDeviceUnknown) {
+		t.Errorf("an unknown device: %v, want ErrDeviceUnknown", err)
 	}
 }
 

@@ -312,6 +312,53 @@ func TestPair_InterruptedTakesTheCodeBack(t *testing.T) {
 	}
 }
 
+// One phone is connected: the second is told so, and its owner, who can let it in.
+func TestK18_TheOwnerLetsASecondPhoneIn(t *testing.T) {
+	d := newPlace(t, "PLEXUS_PUBLIC_URL="+publicURL).serve(t)
+	tokenA, _ := d.redeem(t, d.invite(t).code, "phone")
+	tokenB, idB := d.redeem(t, d.invite(t).code, "phone")
+	if got := d.plexus(t, "devices", "rename", idB[:8], "Bob's", "phone"); got.code != 0 || got.stdout != "phone (2) is shown as Bob's phone now.\n" {
+		t.Errorf("rename: %+v", got)
+	}
+	if got := d.plexus(t, "devices", "rename", idB[:8], " "); got.code != 2 || !strings.Contains(got.stderr, "the name is empty") {
+		t.Errorf("an empty name: %+v", got)
+	}
+	first, code := d.hello(t, tokenA)
+	if code != 0 {
+		t.Fatalf("the first is refused with %d", code)
+	}
+	ended := make(chan websocket.StatusCode, 1)
+	go func() { // it answers pings as long as it reads
+		for {
+			if _, _, err := first.Read(t.Context()); err != nil {
+				ended <- websocket.CloseStatus(err)
+				return
+			}
+		}
+	}()
+	if _, code := d.hello(t, tokenB); code != 4009 {
+		t.Fatalf("the second gets %d", code)
+	}
+	if got := d.plexus(t, "devices", "list"); !strings.Contains(got.stdout, "another phone is connected: phone. To let this one in: plexus devices let-in "+idB[:8]) {
+		t.Errorf("devices:\n%s", got.stdout)
+	}
+	if got := d.plexus(t, "status"); !strings.Contains(got.stdout, "Bob's phone, 1 time") || !strings.Contains(got.stdout, "Another phone is connected") {
+		t.Errorf("status:\n%s", got.stdout)
+	}
+	if got := d.plexus(t, "devices", "let-in", idB[:8]); got.code != 0 || !strings.Contains(got.stdout, "Bob's phone gets in at its next try") {
+		t.Fatalf("let-in: %+v", got)
+	}
+	if code := <-ended; code != 4009 {
+		t.Errorf("the first was ended with %d", code)
+	}
+	if _, code := d.hello(t, tokenA); code != 4009 {
+		t.Errorf("the first gets in again before the second: %d", code)
+	}
+	if _, code := d.hello(t, tokenB); code != 0 {
+		t.Errorf("the second is refused with %d", code)
+	}
+}
+
 func TestDevices_RevokedStaysOutForGood(t *testing.T) {
 	p := newPlace(t, "PLEXUS_PUBLIC_URL="+publicURL)
 	d := p.serve(t)

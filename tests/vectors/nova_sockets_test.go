@@ -293,6 +293,8 @@ func (openDoor) AttachClient(context.Context, devices.Identity, ports.ClientLink
 	return func() {}, true
 }
 
-func (openDoor) AcceptsHost(string) bool   { return true }
-func (openDoor) AcceptsOrigin(string) bool { return true }
-func (openDoor) NoPhone() bool             { return false }
+func (openDoor) MayEnter(devices.Identity) bool                    { return true }
+func (openDoor) TurnAway(context.Context, devices.Identity) string { return "" }
+func (openDoor) AcceptsHost(string) bool                           { return true }
+func (openDoor) AcceptsOrigin(string) bool                         { return true }
+func (openDoor) NoPhone() bool                                     { return false }

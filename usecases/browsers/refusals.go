@@ -16,7 +16,7 @@ const maxRefusals = 100
 // cause by one peer.
 type Refusal struct {
 	Cause admission.Cause
-	Peer  string // origin with unprintable characters escaped, or "" for a native tool
+	Peer  string // origin or name of a device, with unprintable characters escaped, or "" for a native tool
 	Count int
 	First time.Time
 	Last  time.Time
@@ -42,14 +42,15 @@ func (r *refusals) add(cause admission.Cause, peer string, now time.Time) int {
 
 // Refuse notes a refused attempt for the owner's list. The log gets a line for
 // the 1st, 10th, 100th … of one cause and peer, and no more than loglimit.Lines a
-// minute of one cause, so that repeated attempts cannot flood it. peer is an
-// origin or "".
+// minute of one cause, so that repeated attempts cannot flood it; for
+// admission.PhoneBusy it gets none, since the connection itself has one. peer is an
+// origin, the name of a device, or "".
 func (r *Registry) Refuse(cause admission.Cause, peer string) {
 	peer = text.Printable(text.Truncate(peer, admission.MaxOriginLength))
 	now := r.deps.Now()
 	r.mu.Lock()
 	count := r.refusals.add(cause, peer, now)
-	loud := sessions.Milestone(count) && r.logLimit.Allow(string(cause), now)
+	loud := cause != admission.PhoneBusy && sessions.Milestone(count) && r.logLimit.Allow(string(cause), now)
 	r.mu.Unlock()
 	r.changes.Notify()
 	if loud {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plexus/domain/pairing"
+	"plexus/domain/text"
 	"plexus/ports"
 	"plexus/usecases/syncx"
 )
@@ -23,9 +24,11 @@ type Clients struct {
 	pairing *Pairing
 	changes *syncx.Notifier
 
-	mu    sync.Mutex // guards what follows; never held during a call to a port
-	live  map[ports.ClientLink]Identity
-	round uint64 // rises with every revocation
+	mu     sync.Mutex // guards what follows; never held during a call to a port
+	live   map[ports.ClientLink]Identity
+	round  uint64 // rises with every revocation
+	busy   map[pairing.DeviceID]busy
+	chosen choice
 }
 
 // AttachClient registers the link of an authenticated client, so that a
@@ -36,6 +39,7 @@ func (c *Clients) AttachClient(ctx context.Context, who Identity, link ports.Cli
 	c.mu.Lock()
 	c.live[link] = who
 	stale := c.round != who.round
+	c.entered(who)
 	c.mu.Unlock()
 	if stale && !c.stillPaired(ctx, who) {
 		c.release(link)
@@ -99,8 +103,11 @@ func (c *Clients) LiveClients() int {
 
 // Status is a device as the owner sees it.
 type Status struct {
-	pairing.Device
+	pairing.Device // with the name under which it is shown
+	// Given is the name that it was given; another device may have the same.
+	Given     string
 	Connected bool // now
+	Busy      Busy
 }
 
 // Devices lists the devices in the order they were paired.
@@ -109,15 +116,49 @@ func (c *Clients) Devices(ctx context.Context) ([]Status, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list devices: %w", err)
 	}
-	connected := map[pairing.DeviceID]bool{}
+	names := pairing.ShownNames(list)
+	all := make([]Status, len(list))
+	shown := make(map[pairing.DeviceID]string, len(list))
+	for i, d := range list {
+		all[i] = Status{Device: d, Given: d.Name}
+		all[i].Name, shown[d.ID] = names[i], names[i]
+	}
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	connected := map[pairing.DeviceID]bool{}
+	holder := "" // name of a device that is connected
 	for _, who := range c.live {
 		connected[who.Device.ID] = true // of the master token: the zero ID, which no device has
+		holder = shown[who.Device.ID]
 	}
-	c.mu.Unlock()
-	all := make([]Status, 0, len(list))
-	for _, d := range list {
-		all = append(all, Status{Device: d, Connected: connected[d.ID]})
+	for i := range all {
+		d := &all[i]
+		d.Connected = connected[d.ID]
+		b, ok := c.busy[d.ID]
+		switch {
+		case !ok:
+		case len(connected) > 0 && !d.Connected:
+			d.Busy = Busy{At: b.at, By: holder, CanLetIn: true}
+		default:
+			d.Busy = Busy{At: b.at, By: shown[b.by]}
+		}
 	}
 	return all, nil
+}
+
+// Rename gives a device another name, durably. A name that cannot be used is a
+// pairing.ErrDeviceName, an unknown device ports.ErrDeviceUnknown.
+func (c *Clients) Rename(ctx context.Context, id pairing.DeviceID, name string) error {
+	name, err := pairing.DeviceName(name)
+	if err == nil && text.Printable(name) != name { // an owner means no marks that move text; phones may have sent some
+		err = pairing.ErrNameMarks
+	}
+	if err == nil {
+		err = c.deps.Devices.RenameDevice(ctx, id, name)
+	}
+	if err != nil {
+		return fmt.Errorf("rename device: %w", err)
+	}
+	c.changes.Notify()
+	return nil
 }

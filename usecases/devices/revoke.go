@@ -39,6 +39,10 @@ func (c *Clients) Revoke(ctx context.Context, id pairing.DeviceID) error {
 func (c *Clients) endLinks(id pairing.DeviceID) int {
 	c.mu.Lock()
 	c.round++
+	delete(c.busy, id)
+	if c.chosen.device == id {
+		c.chosen = choice{}
+	}
 	var ended []ports.ClientLink
 	for link, who := range c.live {
 		if !who.Master && who.Device.ID == id {

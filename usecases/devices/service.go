@@ -74,7 +74,7 @@ func New(ctx context.Context, deps Deps, opts Options) (*Service, error) {
 		deps: deps, legacyExpiry: opts.LegacyExpiry, addresses: addresses, changes: changes,
 		redeeming: syncx.NewSemaphore(1), logLimit: loglimit.PerMinute{},
 	}
-	clients := &Clients{deps: deps, master: opts.Master, pairing: pair, changes: changes, live: map[ports.ClientLink]Identity{}}
+	clients := &Clients{deps: deps, master: opts.Master, pairing: pair, changes: changes, live: map[ports.ClientLink]Identity{}, busy: map[pairing.DeviceID]busy{}}
 	return &Service{addresses, pair, clients, changes}, nil
 }
 

@@ -52,6 +52,10 @@ func (f *faultyDevices) RemoveDevice(ctx context.Context, id pairing.DeviceID) e
 	return errors.Join(f.step("remove"), unless(f, "remove", func() error { return f.store.RemoveDevice(ctx, id) }))
 }
 
+func (f *faultyDevices) RenameDevice(ctx context.Context, id pairing.DeviceID, name string) error {
+	return errors.Join(f.step("rename"), unless(f, "rename", func() error { return f.store.RenameDevice(ctx, id, name) }))
+}
+
 func (f *faultyDevices) TouchDevice(ctx context.Context, id pairing.DeviceID, at time.Time) error {
 	return errors.Join(f.step("touch"), unless(f, "touch", func() error { return f.store.TouchDevice(ctx, id, at) }))
 }

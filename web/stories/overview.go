@@ -111,6 +111,7 @@ func (b *book) extensions() {
 func (b *book) refusals() []web.Refusal {
 	return []web.Refusal{
 		{Cause: "web_origin", Peer: "https://evil.example", Advice: "A web page tried to connect; web pages are never let in.", Count: 38, First: b.before(2 * day), Last: b.before(6 * time.Minute)},
+		{Cause: "phone_busy", Peer: "Ann’s phone (2)", Advice: "Another phone is connected.", Count: 3, First: b.before(hour), Last: b.before(2 * hour)},
 		{Cause: "no_token", Advice: "A program tried to connect without the right host token; `plexus token path` says where the token is.", Count: 1, First: b.before(5 * hour), Last: b.before(5 * hour)},
 		{Cause: "key_waiting", Peer: chromeOrigin, Advice: "An extension is waiting for you: compare its four digits, then allow it.", Count: 12, First: b.before(hour), Last: b.before(hour)},
 		{Cause: "code_spent", Peer: "<script>alert(1)</script>", Advice: "A code was used a second time; make a new one.", Count: 2, First: b.before(day), Last: b.before(day)},

@@ -147,6 +147,15 @@ func (b *book) devices() {
 	}
 	hosts := []web.AcceptedHost{{Host: "box.tail1234.ts.net", Fixed: true}, {Host: "home.example.org:8443"}, {Host: "phone.example.net", Invited: true}}
 	b.add("devices", web.DevicesPage(l, web.Devices{Devices: list, Hosts: hosts}))
+	b.add("devices-busy", web.DevicesPage(l, web.Devices{Devices: []web.Device{
+		list[0],
+		{ID: "d7", Name: "Ann’s phone (2)", Created: b.before(2 * day), LastSeen: b.before(2 * hour),
+			Busy: web.Busy{At: b.before(2 * time.Minute), By: "Ann’s phone", CanLetIn: true}},
+		{ID: "d8", Name: "Tablet", Created: b.before(day), Busy: web.Busy{At: b.before(5 * hour), By: longName()}},
+		{ID: "d9", Name: "Old phone", Created: b.before(day), LastSeen: b.before(day), Busy: web.Busy{At: b.before(3 * hour)}},
+	}, Hosts: hosts}))
+	b.add("rename", web.RenamePage(l, web.Rename{ID: "d7", Shown: "Ann’s phone (2)", Typed: "Ann’s phone"}))
+	b.add("rename-fault", web.RenamePage(l, web.Rename{ID: "d7", Shown: longName(), Typed: " ", Fault: l.T.NameEmpty}))
 	b.add("devices-empty", web.DevicesPage(l, web.Devices{}))
 	b.add("devices-hostile", web.DevicesPage(l, web.Devices{Paused: true, Devices: []web.Device{
 		{ID: "d4", Name: "<img src=x onerror=alert(1)>", Created: b.now, LastSeen: b.now},

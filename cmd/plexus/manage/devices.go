@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"plexus/adapters/adminapi"
 	"plexus/adapters/hostfiles"
@@ -18,12 +19,14 @@ import (
 	"plexus/ports"
 )
 
-const devicesUsage = "devices list | revoke ID | reset --yes"
+const devicesUsage = "devices list | rename ID NAME | let-in ID | revoke ID | reset --yes"
 
-const devicesNotes = `Shows the phones that are paired, or throws one out: its connection ends at once
-and its token is never let in again, also not from a backup. ID is the one of the
-list, or the beginning of it. reset drops every phone, for a database that belongs
-to another master token or cannot be read; no host may run meanwhile.`
+const devicesNotes = `Shows the phones that are paired, gives one another name, or throws one out: its
+connection ends at once and its token is never let in again, also not from a
+backup. One phone can be connected at a time: let-in ends the connection of
+another, so that this one gets in at its next try. ID is the one of the list, or the
+beginning of it. reset drops every phone, for a database that belongs to another
+master token or cannot be read; no host may run meanwhile.`
 
 // Devices is the command plexus devices.
 func Devices(ctx context.Context, env cli.Env, args []string) error {
@@ -38,7 +41,11 @@ func Devices(ctx context.Context, env cli.Env, args []string) error {
 	case verb == "list" && len(words) == 1:
 		return listDevices(ctx, env, dir, *asJSON)
 	case verb == "revoke" && len(words) == 2:
-		return revokeDevice(ctx, env, dir, words[1], *asJSON)
+		return changeDevice(ctx, env, dir, words[1], *asJSON, "%s is thrown out: its connection is closed and its token is void.\n", (*adminapi.Client).RevokeDevice)
+	case verb == "let-in" && len(words) == 2:
+		return changeDevice(ctx, env, dir, words[1], *asJSON, "%s gets in at its next try: the place is kept for it for two minutes.\n", (*adminapi.Client).LetDeviceIn)
+	case verb == "rename" && len(words) > 2:
+		return renameDevice(ctx, env, dir, words[1], strings.Join(words[2:], " "), *asJSON)
 	case verb == "reset" && len(words) == 1 && !*yes:
 		return cli.Usagef("reset drops every phone, and each has to be paired again. If that is meant: plexus devices reset --yes")
 	case verb == "reset" && len(words) == 1:
@@ -66,11 +73,43 @@ func listDevices(ctx context.Context, env cli.Env, dir string, asJSON bool) erro
 			seen = cli.Minute(*d.LastSeenAt)
 		}
 		env.Printf("%-36s  %-16s  %-16s  %s\n", d.ID, cli.Minute(d.CreatedAt), seen, text.Printable(d.Name))
+		if d.TurnedAwayAt != nil {
+			env.Printf("    %s\n", turnedAway(d, env.Now()))
+		}
 	}
 	return nil
 }
 
-func revokeDevice(ctx context.Context, env cli.Env, dir, which string, asJSON bool) error {
+// turnedAway says why a phone was not let in, and what to do.
+func turnedAway(d adminapi.Device, now time.Time) string {
+	was := "was"
+	if d.CanLetIn {
+		was = "is"
+	}
+	line := fmt.Sprintf("turned away %s: another phone %s connected", cli.Ago(*d.TurnedAwayAt, now), was)
+	if d.TurnedAwayBy != "" {
+		line += ": " + text.Printable(d.TurnedAwayBy)
+	}
+	if d.CanLetIn {
+		line += ". To let this one in: plexus devices let-in " + d.ID[:8]
+	}
+	return line
+}
+
+// changeDevice does something to the phone whose ID begins with which, and then says
+// so: done is completed by the phone's name before.
+func changeDevice(ctx context.Context, env cli.Env, dir, which string, asJSON bool, done string,
+	change func(c *adminapi.Client, ctx context.Context, id string) error) error {
+	row, err := onDevice(ctx, dir, which, change)
+	if err != nil || asJSON {
+		return printJSON(env, row, err)
+	}
+	env.Printf(done, text.Printable(row.Name))
+	return nil
+}
+
+// onDevice finds a phone and works on it. The row is that from before.
+func onDevice(ctx context.Context, dir, which string, work func(c *adminapi.Client, ctx context.Context, id string) error) (adminapi.Device, error) {
 	row, err := hostclient.Call(ctx, dir, func(c *adminapi.Client, ctx context.Context) (adminapi.Device, error) {
 		rows, err := c.Devices(ctx)
 		if err != nil {
@@ -80,15 +119,37 @@ func revokeDevice(ctx context.Context, env cli.Env, dir, which string, asJSON bo
 		if err != nil {
 			return row, err
 		}
-		return row, c.RevokeDevice(ctx, row.ID)
+		return row, work(c, ctx, row.ID)
 	})
 	if errors.Is(err, ports.ErrDeviceUnknown) {
 		err = fmt.Errorf("there is no phone with the ID %s. plexus devices list shows all", which)
 	}
-	if err != nil || asJSON {
-		return printJSON(env, row, err)
+	return row, err
+}
+
+func renameDevice(ctx context.Context, env cli.Env, dir, which, name string, asJSON bool) error {
+	var now adminapi.Device
+	before, err := onDevice(ctx, dir, which, func(c *adminapi.Client, ctx context.Context, id string) error {
+		if err := c.RenameDevice(ctx, id, name); err != nil {
+			return err
+		}
+		rows, err := c.Devices(ctx)
+		if err == nil {
+			now, err = pickDevice(rows, id)
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, pairing.ErrNameEmpty):
+		return cli.Usagef("the name is empty. It needs at least one character that can be seen")
+	case errors.Is(err, pairing.ErrNameTooLong):
+		return cli.Usagef("the name is too long. It can have %d characters", pairing.MaxDeviceName)
+	case errors.Is(err, pairing.ErrNameMarks):
+		return cli.Usagef("the name holds control characters, or marks that change the direction of writing. Leave them out")
+	case err != nil || asJSON:
+		return printJSON(env, now, err)
 	}
-	env.Printf("%s is thrown out: its connection is closed and its token is void.\n", text.Printable(row.Name))
+	env.Printf("%s is shown as %s now.\n", text.Printable(before.Name), text.Printable(now.Name))
 	return nil
 }
 
