@@ -2,6 +2,7 @@ package hostfiles
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -102,26 +103,65 @@ func TestRunFile_RoundTrip(t *testing.T) {
 	}
 }
 
+// TestReadSecret: what is taken, and that each fault has a sentence of its own.
 func TestReadSecret(t *testing.T) {
-	for _, tc := range []struct{ name, content, want string }{
-		{"line", "abc-123\n", "abc-123"},
-		{"empty", " \n", ""},
-		{"two words", "abc def", ""},
-		{"control character", "abc\x00", ""},
-		{"too large", strings.Repeat("k", maxSecretFile+1), ""},
+	write := func(content string) func(string) error {
+		return func(path string) error { return os.WriteFile(path, []byte(content), 0o600) }
+	}
+	for _, tc := range []struct {
+		name string
+		make func(path string) error
+		want string // the key, or
+		says string // a part of the error
+	}{
+		{"line", write("abc-123\n"), "abc-123", ""},
+		{"a byte order mark", write("\ufeffabc-123\n"), "abc-123", ""},
+		{"CRLF and a scheme", write("Bearer abc-123\r\n"), "abc-123", ""},
+		{"UTF-16", write("\xff\xfea\x00b\x00c\x00\r\x00\n\x00"), "abc", ""},
+		{"the longest", write(strings.Repeat("k", maxSecretFile)), strings.Repeat("k", maxSecretFile), ""},
+		{"empty", write(" \n"), "", "nothing in it"},
+		{"two words", write("abc def"), "", "a blank"},
+		{"two lines", write("abc\ndef\n"), "", "more than one line"},
+		{"control character", write("abc\x00"), "", "its character 4"},
+		{"too large", write(strings.Repeat("k", maxSecretFile+1)), "", "more than 4096 bytes"},
+		{"a folder", func(path string) error { return os.Mkdir(path, 0o700) }, "", "is a folder"},
+		{"nothing there", func(string) error { return nil }, "", "there is no file"},
+		{"a device", func(path string) error { return os.Symlink(os.DevNull, path) }, "", "a device or a pipe"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "key")
-			if err := os.WriteFile(path, []byte(tc.content), 0o600); err != nil {
+			if err := tc.make(path); err != nil {
 				t.Fatal(err)
 			}
 			secret, _, err := ReadSecret(path)
 			if secret.Reveal() != tc.want || (err == nil) != (tc.want != "") {
 				t.Errorf("got %q, %v", secret.Reveal(), err)
 			}
-			if err != nil && strings.Contains(err.Error(), "abc") {
-				t.Errorf("the error repeats the key: %v", err)
+			if err != nil && (strings.Contains(err.Error(), "abc") || !strings.Contains(err.Error(), tc.says)) {
+				t.Errorf("the error is %v, want %q", err, tc.says)
 			}
 		})
+	}
+}
+
+// TestUnreadable_SaysWhatToDo: root reads everything, so the sentence is tested alone.
+func TestUnreadable_SaysWhatToDo(t *testing.T) {
+	err := unreadable("/k", fs.ErrPermission)
+	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestReadToken_TakesWhatTheHostTakes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "token")
+	token := strings.Repeat("0aB", 21) + "f"
+	for content, taken := range map[string]bool{token: true, "\ufeff" + token + "\r\n": true, token[1:]: false} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadToken(path)
+		if (err == nil) != taken || taken && got.Reveal() != strings.ToLower(token) {
+			t.Errorf("%q: %v", content, err)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
@@ -28,10 +29,18 @@ func LoadMasterToken(dir string) (pairing.MasterToken, error) {
 	if err != nil {
 		return pairing.MasterToken{}, fmt.Errorf("master token: %w", err)
 	}
-	token := trim(content)
-	if !pairing.WellFormed(token) {
+	token, err := secret.ParseLine(content)
+	switch {
+	case err != nil:
+	case pairing.WellFormed(token):
+	case pairing.WellFormed(strings.ToLower(token)):
+		err = errors.New("they are capitals")
+	default:
+		err = fmt.Errorf("there are %d other characters", len(token))
+	}
+	if err != nil {
 		return pairing.MasterToken{}, fmt.Errorf("master token: %w", &RefusedError{
-			Path: path, Reason: "it does not hold 32 lower-case hex digits",
+			Path: path, Reason: fmt.Sprintf("it does not hold 32 lower-case hex digits (%v)", err),
 			Advice: "Put the right file back. Without it, remove the file and run plexus devices reset: every device then pairs again.",
 		})
 	}

@@ -80,7 +80,8 @@ func TestN71_MasterTokenFileIsRefusedAsItIs(t *testing.T) {
 		"mode 0640":     {write(token, 0o640), "mode 0640"},
 		"directory":     {func(path string) error { return os.Mkdir(path, 0o700) }, "regular file"},
 		"empty":         {write("", 0o600), "32 lower-case hex"},
-		"upper case":    {write(strings.ToUpper(token), 0o600), "32 lower-case hex"},
+		"upper case":    {write(strings.ToUpper(token), 0o600), "32 lower-case hex digits (they are capitals)"},
+		"two lines":     {write(token[:31]+"\n"+token[:31], 0o600), "more than one line"},
 		"64 hex digits": {write(token+token, 0o600), "32 lower-case hex"},
 		"65 bytes":      {write(token+strings.Repeat(" ", 33), 0o600), "more than 64 bytes"},
 	} {
@@ -97,11 +98,13 @@ func TestN71_MasterTokenFileIsRefusedAsItIs(t *testing.T) {
 		})
 	}
 	dir := t.TempDir()
-	if err := write(" "+token+"\r\n\n", 0o600)(filepath.Join(dir, MasterTokenName)); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := LoadMasterToken(dir); err != nil || got.Reveal() != token {
-		t.Errorf("white space around the token: %v", err)
+	for _, content := range []string{" " + token + "\r\n\n", "\ufeff" + token + "\r\n"} {
+		if err := write(content, 0o600)(filepath.Join(dir, MasterTokenName)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := LoadMasterToken(dir); err != nil || got.Reveal() != token {
+			t.Errorf("%q: %v", content, err)
+		}
 	}
 }
 

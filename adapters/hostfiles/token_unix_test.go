@@ -4,6 +4,7 @@ package hostfiles
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -129,7 +130,12 @@ func TestF3_DamagedSymlinkedForeignOrReadable(t *testing.T) {
 		{"readable by others", write(goodToken, 0o644), false, false, "could be read"},
 		{"empty", write("", 0o600), false, true, "new token"},
 		{"short", write(goodToken[1:], 0o600), false, true, "new token"},
-		{"upper case", write(strings.ToUpper(goodToken), 0o600), false, true, "new token"},
+		{"upper case", write(strings.ToUpper(goodToken), 0o600), false, false, "plain form"},
+		{"a byte order mark and CRLF", write("\ufeff"+goodToken+"\r\n", 0o600), false, false, "plain form"},
+		{"a scheme before it", write("Bearer "+goodToken, 0o600), false, false, "plain form"},
+		{"CRLF", write(goodToken+"\r\n", 0o600), false, false, ""},
+		{"two lines", write(goodToken+"\n"+goodToken+"\n", 0o600), false, true, "more than one line"},
+		{"one digit too few", write(goodToken[1:], 0o600), false, true, "63 characters"},
 		{"garbage", write("\x00\xff", 0o600), false, true, "new token"},
 		{"symlink", func(t *testing.T, path string) {
 			target := filepath.Join(t.TempDir(), "elsewhere")
@@ -167,6 +173,10 @@ func TestF3_DamagedSymlinkedForeignOrReadable(t *testing.T) {
 			if l.Replaced != tc.replaced || !strings.Contains(said, tc.warned) || (said == "") != (tc.warned == "") {
 				t.Errorf("got %+v", l)
 			}
+			now, err := os.ReadFile(path)
+			if err != nil || strings.TrimSpace(string(now)) != l.Token.Secret().Reveal() {
+				t.Errorf("the file does not hold the token in plain form (%v)", err)
+			}
 			if kept := l.Token.Secret().Reveal() == goodToken; kept == tc.replaced {
 				t.Errorf("token kept: %v", kept)
 			}
@@ -174,6 +184,45 @@ func TestF3_DamagedSymlinkedForeignOrReadable(t *testing.T) {
 				t.Errorf("mode %04o, warnings %q", mode(t, path), said)
 			}
 		})
+	}
+}
+
+// TestLoadToken_KeepsWhatItCannotUse: each unusable file under a name of its own, with
+// its content and private.
+func TestLoadToken_KeepsWhatItCannotUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "[x]", ".anvesha", "token")
+	mustLoad(t, path)
+	spoiled := []string{"first\n", "", "third " + goodToken}
+	for _, content := range spoiled {
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if l := mustLoad(t, path); !l.Replaced || !strings.Contains(strings.Join(l.Warnings, ""), "kept as "+path+".unusable") {
+			t.Errorf("%q: %+v", content, l)
+		}
+	}
+	aside, err := TokensAside(path)
+	if err != nil || len(aside) != len(spoiled) {
+		t.Fatalf("kept %q, %v", aside, err)
+	}
+	for i, one := range aside {
+		if content, err := os.ReadFile(one); err != nil || string(content) != spoiled[i] || mode(t, one) != 0o600 {
+			t.Errorf("%s holds %q, mode %04o, %v", one, content, mode(t, one), err)
+		}
+	}
+	for n := len(aside) + 1; n <= maxAside; n++ {
+		if err := os.WriteFile(fmt.Sprintf("%s.unusable-%d", path, n), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(path, []byte("one more"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadToken(path); err == nil {
+		t.Error("without a free name it was written over")
+	}
+	if content, err := os.ReadFile(path); err != nil || string(content) != "one more" {
+		t.Errorf("%q, %v", content, err)
 	}
 }
 

@@ -249,6 +249,8 @@ func TestConfig_Secrets(t *testing.T) {
 	}{
 		{"environment", []string{"PLEXUS_SEARCH_API_KEY=from-env"}, "from-env", false},
 		{"file named by the environment", []string{"PLEXUS_SEARCH_API_KEY_FILE=" + key}, "from-file", false},
+		{"environment as copied", []string{"PLEXUS_SEARCH_API_KEY=\ufeff Bearer from-env\r\n"}, "from-env", false},
+		{"environment with blanks alone", []string{"PLEXUS_SEARCH_API_KEY= "}, "", true},
 		{"both", []string{"PLEXUS_SEARCH_API_KEY=from-env", "PLEXUS_SEARCH_API_KEY_FILE=" + key}, "", true},
 		{"missing file", []string{"PLEXUS_SEARCH_API_KEY_FILE=" + key + "2"}, "", true},
 	} {

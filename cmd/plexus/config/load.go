@@ -14,6 +14,7 @@ import (
 	"plexus/adapters/hostfiles"
 	"plexus/cmd/plexus/cli"
 	"plexus/domain/admission"
+	"plexus/domain/secret"
 )
 
 // Sources are where settings come from, besides the environment and the defaults.
@@ -263,17 +264,18 @@ func ReadSecrets(env cli.Env, c *Config) (warnings []string, problems []error) {
 		case value != "" && one.file != "":
 			problems = append(problems, fmt.Errorf("%s is set, and a file with the key too: leave one of them out", one.variable))
 		case value != "":
-			if err := hostfiles.CheckSecret(value); err != nil {
-				problems = append(problems, fmt.Errorf("%s: %w", one.variable, err))
+			key, err := secret.ParseLine([]byte(value))
+			if err != nil {
+				problems = append(problems, fmt.Errorf("%s: the key cannot be used: %w", one.variable, err))
 			}
-			*one.secret = admission.NewSecret(value)
+			*one.secret = admission.NewSecret(key)
 		case one.file != "":
-			secret, more, err := hostfiles.ReadSecret(one.file)
+			key, more, err := hostfiles.ReadSecret(one.file)
 			warnings = append(warnings, more...)
 			if err != nil {
 				problems = append(problems, fmt.Errorf("%s: %w", one.key, err))
 			}
-			*one.secret = secret
+			*one.secret = key
 		}
 	}
 	return warnings, problems

@@ -20,6 +20,7 @@ type Subject struct {
 	Directory  string             // the data directory
 	Database   string             // path
 	Private    []string           // files that nobody else may read; they need not exist
+	TokenFile  string             // of the host token
 	Sockets    []string           // that a running host has open
 	Client     netip.AddrPort     // the client listener, or where it would be
 	Local      []string           // addresses that only this machine may reach
@@ -51,7 +52,7 @@ func (s Subject) Examine(ctx context.Context) []Finding {
 	}
 	var found []Finding
 	for _, step := range []func(context.Context) []Finding{
-		s.host, s.files, s.disk, s.database, s.clock, s.code, s.listener, s.phonePath, s.tailnet, s.model, s.dictation,
+		s.host, s.files, s.token, s.disk, s.database, s.clock, s.code, s.listener, s.phonePath, s.tailnet, s.model, s.dictation,
 	} {
 		if ctx.Err() != nil {
 			break

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"time"
 
+	"plexus/adapters/hostfiles"
 	"plexus/adapters/qr"
 	"plexus/adapters/sqlite"
 	"plexus/domain/pairing"
@@ -41,6 +42,23 @@ func (s Subject) files(context.Context) []Finding {
 	}
 	if len(found) == 0 {
 		found = append(found, ok("files", "Files and sockets are for this account alone."))
+	}
+	return found
+}
+
+// token looks for token files that the host could not use.
+func (s Subject) token(context.Context) []Finding {
+	aside, err := hostfiles.TokensAside(s.TokenFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return []Finding{skipped("host token", "The folder of the host token cannot be looked at: "+err.Error())}
+	}
+	var found []Finding
+	for _, path := range aside {
+		found = append(found, warning("host token", path+" held no token that could be used, so the host made a new one.",
+			"Programs that used the old one need the one in "+s.TokenFile+". Remove the file when you need it no more."))
+	}
+	if len(found) == 0 {
+		found = append(found, ok("host token", "No token was put aside."))
 	}
 	return found
 }

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"plexus/adapters/hostfiles"
 	"plexus/adapters/qr"
 	"plexus/adapters/sqlite"
 	"plexus/adapters/tailscale"
@@ -68,6 +69,24 @@ func TestLocal_LooseModesAndMissingSockets(t *testing.T) {
 		if found[i].Level != Fault || !strings.Contains(found[i].Detail, want) || found[i].Advice == "" {
 			t.Errorf("%+v", found[i])
 		}
+	}
+}
+
+func TestLocal_TokenPutAside(t *testing.T) {
+	s := place(t)
+	s.TokenFile = filepath.Join(s.Directory, "none", "token")
+	if f := s.token(t.Context()); len(f) != 1 || f[0].Level != OK {
+		t.Errorf("%+v", f)
+	}
+	s.TokenFile = filepath.Join(s.Directory, "token")
+	if err := os.WriteFile(s.TokenFile, []byte("no token"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hostfiles.LoadToken(s.TokenFile); err != nil {
+		t.Fatal(err)
+	}
+	if f := s.token(t.Context()); len(f) != 1 || f[0].Level != Warning || !strings.Contains(f[0].Detail, s.TokenFile+".unusable") {
+		t.Errorf("%+v", f)
 	}
 }
 

@@ -33,7 +33,8 @@ func NewSubject(ctx context.Context, env cli.Env, dir, configPath string) (Subje
 			database, database + "-wal", database + "-shm", in(hostfiles.MasterTokenName), in(hostfiles.RevokedName),
 			in(hostfiles.RunName), cfg.Listen.NerveTokenFile,
 		},
-		Client: cfg.Listen.Client, Local: []string{cfg.Listen.Admin.String(), cfg.Listen.Nerve.String()},
+		TokenFile: cfg.Listen.NerveTokenFile,
+		Client:    cfg.Listen.Client, Local: []string{cfg.Listen.Admin.String(), cfg.Listen.Nerve.String()},
 	}
 	if env.UnixSockets {
 		s.Sockets = []string{in(hostfiles.AdminSocketName), cfg.Listen.NerveSocket}

@@ -103,11 +103,11 @@ func dialNERVETCP(ctx context.Context, env cli.Env, dataDir, address string) (*n
 	if err != nil {
 		return nil, err
 	}
-	secret, _, err := hostfiles.ReadSecret(cfg.Listen.NerveTokenFile)
+	token, err := hostfiles.ReadToken(cfg.Listen.NerveTokenFile)
 	if err != nil {
 		return nil, fmt.Errorf("host token: %w", err)
 	}
-	client, err := nerveclient.DialWebSocket(ctx, "ws://"+address, nerveclient.Options{Token: secret})
+	client, err := nerveclient.DialWebSocket(ctx, "ws://"+address, nerveclient.Options{Token: token})
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the host: %w", err)
 	}

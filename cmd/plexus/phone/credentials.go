@@ -115,13 +115,13 @@ func readPayload(name string, input *bufio.Reader) ([]byte, error) {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("reading the invitation: %w", err)
 		}
-		return []byte(strings.TrimSpace(line)), nil
+		return []byte(strings.TrimSpace(secret.Decode([]byte(line)))), nil
 	}
 	b, err := cli.ReadAtMost(name, nova.MaxPairText)
 	if err != nil {
 		return nil, fmt.Errorf("reading the invitation: %w", err)
 	}
-	return b, nil
+	return []byte(secret.Decode(b)), nil
 }
 
 // readCredentials refuses a file that others could have read. fs.ErrNotExist is
@@ -132,8 +132,10 @@ func readCredentials(path string) (credentials, error) {
 		return credentials{}, fmt.Errorf("reading the phone's state: %w", err)
 	}
 	switch {
-	case !info.Mode().IsRegular() || info.Size() > maxCredentials:
-		return credentials{}, fmt.Errorf("reading the phone's state: %s is not a small regular file", path)
+	case !info.Mode().IsRegular():
+		return credentials{}, fmt.Errorf("reading the phone's state: %s is not a regular file; move it away and pair again", path)
+	case info.Size() > maxCredentials:
+		return credentials{}, fmt.Errorf("reading the phone's state: %s has more than %d bytes, so it is damaged; remove it and pair again", path, maxCredentials)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
 		return credentials{}, fmt.Errorf("reading the phone's state: other accounts can read %s (mode %04o); remove the device on the host and pair again, or run chmod 600 on it if nobody else uses this machine", path, info.Mode().Perm())
 	}
@@ -142,7 +144,7 @@ func readCredentials(path string) (credentials, error) {
 		return credentials{}, fmt.Errorf("reading the phone's state: %w", err)
 	}
 	var f credentialsFile
-	parseErr := json.Unmarshal(b, &f)
+	parseErr := json.Unmarshal([]byte(secret.Decode(b)), &f)
 	server, serverErr := pairing.ParseServer(f.Server)
 	id, idErr := pairing.ParseDeviceID(f.DeviceID)
 	if errors.Join(parseErr, serverErr, idErr) != nil || f.Version != 1 || !pairing.WellFormed(f.Token) {
