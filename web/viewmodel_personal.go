@@ -131,6 +131,12 @@ type ConversationView struct {
 	Fault        string // why, or ""
 }
 
+// canAskAgain reports whether a message of the owner got no answer, so that its words
+// can be sent once more as a new one.
+func (v ConversationView) canAskAgain(m Message) bool {
+	return m.Role == Owner && (m.State == MessageFailed || m.State == MessageInterrupted) && !v.Past && v.Input != NoInput
+}
+
 // List names one of the owner's lists.
 type List string
 

@@ -108,6 +108,7 @@ func TestRefusals(t *testing.T) {
 		{"type in place of code", 429, `{"error":{"message":"secret","code":null,"type":"rate_limit"}}`, "status 429 (rate_limit)"},
 		{"unwrapped", 400, `{"object":"error","code":40001,"message":"secret"}`, "status 400 (40001)"},
 		{"message alone", 422, `{"error":"model secret not found"}`, "status 422: model […] not found"},
+		{"the status as code", 400, `{"error":{"code":400,"message":"bad"}}`, "status 400: bad"},
 		{"a detail", 422, `{"detail":"Not authenticated"}`, "status 422: Not authenticated"},
 		{"a list of details", 422, `{"detail":[{"msg":"bad","input":"secret question"}]}`, "status 422"},
 		{"a line", 502, "upstream\x1b[2J refused: secret question\n", `status 502: upstream\x1b[2J refused: […]`},

@@ -166,3 +166,31 @@ func TestOwnerPageTalksWithoutScript(t *testing.T) {
 	p.click("[data-item] button")
 	p.wait(`document.querySelector(".closed .strong")?.innerText === "Buy flour"`)
 }
+
+// TestOwnerPageAsksAgain: a question whose answer failed stays, and is asked once more as
+// a new one by one press, with what is being written left alone; without script too.
+func TestOwnerPageAsksAgain(t *testing.T) {
+	model := &memory.ScriptedModel{Err: ports.ErrModelUnavailable}
+	h, with := withPersonalHost(t, model)
+	o := startOwnerPage(t, with)
+	p := o.enter(launch(t, extensionDir))
+	p.do(chromedp.Navigate(p.eval("location.href").(string) + "conversations/chat:main"))
+	p.wait(`document.querySelector("#write")`)
+	h.awaitSocket(t)
+	p.typeText("#text", "When did it open?\r")
+	p.wait(`document.querySelectorAll(".message.mine .again button").length === 1`)
+	p.eval("window.kept = true")
+	p.typeText("#text", "And where")
+	p.click(".again button")
+	p.wait(`document.querySelectorAll(".message.mine .again button").length === 2`)
+	if got := p.eval(`[...document.querySelectorAll(".message.mine .words")].map((w) => w.innerText).join("|") + "|" + document.querySelector("#text").value + "|" + window.kept`); got != "When did it open?|When did it open?|And where|true" {
+		t.Errorf("the page shows %v", got)
+	}
+	if got := p.faults(); got != "" {
+		t.Errorf("faults:\n%s", got)
+	}
+	p.forbidScript()
+	p.do(chromedp.Reload())
+	p.click(".again button")
+	p.wait(`document.querySelectorAll(".message.mine").length === 3`)
+}

@@ -38,6 +38,7 @@
   let socket = null;
   let instance = ""; // of the host; texts name it
   let sent = null; // what waits for its receipt
+  let source = null; // the form that it came from
   let patience = 0; // timer of that
   let shown = ""; // turn and message that the answer belongs to
   let known = ""; // what was said so far
@@ -70,7 +71,7 @@
       case "input.text_result":
         if (m.request_id !== sent?.request_id) break;
         // The host remembers no more requests: without one the form is as good.
-        if (m.error === "request_capacity") form.submit();
+        if (m.error === "request_capacity" && source.isConnected) source.submit();
         else settle(m.ok);
         break;
       case "caption":
@@ -87,7 +88,7 @@
     sent = null;
     field.readOnly = false;
     fault.textContent = ok ? "" : form.dataset.failed;
-    if (ok) field.value = "";
+    if (ok && source === form) field.value = "";
   }
 
   // A caption that is not the last holds the end of what was said so far.
@@ -125,11 +126,15 @@
 
   const atBottom = () => innerHeight + scrollY > document.documentElement.scrollHeight - 80;
 
-  form.addEventListener("submit", (e) => {
-    if (sent || !field.value.trim()) return e.preventDefault();
+  // What is asked again is a new text, of a new request.
+  document.addEventListener("submit", (e) => {
+    if (e.target !== form && !e.target.matches(".again")) return;
+    const text = e.target.elements.text.value;
+    if (sent || !text.trim()) return e.preventDefault();
     if (!instance || socket?.readyState !== WebSocket.OPEN) return;
     e.preventDefault();
-    sent = { type: "input.text", text: field.value, request_id: newID(), input_instance_id: instance, conversation_id: conversation };
+    source = e.target;
+    sent = { type: "input.text", text, request_id: newID(), input_instance_id: instance, conversation_id: conversation };
     field.readOnly = true;
     socket.send(JSON.stringify(sent));
     patience = setTimeout(settle, 30_000, false);

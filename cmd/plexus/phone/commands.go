@@ -40,7 +40,7 @@ func commands() []command {
 		{"/clear", "", "forget the messages of this conversation", false, personal(clearConversation)},
 		{"/read", "", "mark the messages of this conversation as read", false, personal(markRead)},
 		{"/search", "WORDS", "let the host ask its search service for this, and answer", false, searchFor},
-		{"/again", "", "ask what became of the last text, without sending it twice", false, askAgain},
+		{"/again", "", "ask the last text again if it has no answer; if it is not known whether the host has it, ask that, without sending it twice", false, askAgain},
 		{"/dictate", "FILE", "let the host write down a WAV file of at most 60 s, 16 kHz, mono, 16 bits", false, dictateFile},
 		{"/send", "", "send what was dictated", false, sendDraft},
 		{"/todo", "TITLE", "put something on the list of to-dos", false, addTodo},
@@ -74,6 +74,7 @@ var (
 	errNoTodo         = errors.New("there is no such to-do; /todos shows them")
 	errNothingSaid    = errors.New("there is nothing in this conversation")
 	errNothingSent    = errors.New("nothing has been sent yet")
+	errAnswered       = errors.New("the last text has its answer; type it again to ask it once more")
 	errNoDraft        = errors.New("nothing has been dictated")
 	errNoTitle        = errors.New("say what is to be done: /todo TITLE")
 	errNoWords        = errors.New("say what to search for: /search WORDS")
@@ -211,12 +212,26 @@ func markRead(ctx context.Context, _ *session, conn *novaclient.Conn, s workbenc
 	return sendPersonal(ctx, conn, "conversations.read", map[string]any{"id": last.ConversationID, "through_message_id": last.ID}, nil)
 }
 
+// askAgain asks a text that got no answer as a new one. One whose outcome is not known
+// keeps its ID, by which the host knows whether it has it.
 func askAgain(ctx context.Context, p *session, conn *novaclient.Conn, _ string) error {
 	p.mu.Lock()
-	last := p.last
+	last, lost, failed := p.last, p.lost, p.failed
 	p.mu.Unlock()
 	if last.RequestID == "" {
 		return errNothingSent
+	}
+	said, found := find(p.state.snapshot().Conversations.Messages, func(m workbench.MessageRow) bool { return m.RequestID == last.RequestID })
+	switch {
+	case lost:
+	case found && said.Status == conversations.Completed:
+		return errAnswered
+	case failed, found && said.Status != conversations.Pending:
+		again, err := conn.NewText(last.Text, last.ConversationID)
+		if err != nil {
+			return err
+		}
+		last = again
 	}
 	return p.submit(ctx, conn, last)
 }

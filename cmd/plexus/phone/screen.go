@@ -103,7 +103,7 @@ func (s *screen) message(m nova.Message) {
 	case nova.PlaybackAlert:
 		s.printLine("playback was cut off")
 	case nova.ConversationError:
-		s.printLine("the host could not answer%s: %s", s.inConversation(m.ConversationID), text.Printable(m.Error))
+		s.printLine("the host could not answer%s: %s. /again asks once more", s.inConversation(m.ConversationID), text.Printable(m.Error))
 	case nova.ExecutorState:
 		s.printLine("%s is %s", text.Printable(m.DisplayName), m.State)
 	case nova.ExecutorProgress:

@@ -52,10 +52,11 @@ type session struct {
 	opening  sync.Once
 	patience *time.Timer // of usable
 
-	mu    sync.Mutex
-	last  nova.InputText // the last text that was sent
-	lost  bool           // its outcome has not come
-	draft string         // what was dictated and not sent
+	mu     sync.Mutex
+	last   nova.InputText // the last text that was sent
+	lost   bool           // its outcome has not come
+	failed bool           // it was not taken, or its answer has failed
+	draft  string         // what was dictated and not sent
 }
 
 // capabilitiesWithin is how long typed lines wait, once there is a connection,
@@ -93,6 +94,11 @@ func newSession(w io.Writer, o novaclient.Options, f Options) *session {
 
 func (p *session) message(m nova.Message) {
 	p.view.message(m)
+	if fault, ok := m.(nova.ConversationError); ok {
+		p.mu.Lock()
+		p.failed = p.failed || p.last.ConversationID == "" || p.last.ConversationID == fault.ConversationID
+		p.mu.Unlock()
+	}
 	takes, ok := m.(nova.DesktopCapabilities)
 	if !ok {
 		return
@@ -264,28 +270,32 @@ var (
 // submit sends a text and waits for its outcome. The outcome is always printed:
 // when the phone quits before it came, the text counts as lost.
 func (p *session) submit(ctx context.Context, conn *novaclient.Conn, text nova.InputText) error {
-	p.remember(text, true)
+	p.remember(text, true, false)
 	err := conn.SubmitText(ctx, text)
 	if err != nil && errors.Is(err, ctx.Err()) {
 		err = &novaclient.End{Err: novaclient.ErrClosed} // this phone is about to close it
 	}
 	var end *novaclient.End
 	lost := errors.As(err, &end)
-	p.remember(text, lost)
-	p.view.textResult(text, err)
 	var refused *novaclient.TextRefused
+	isRefused := errors.As(err, &refused)
+	p.remember(text, lost, isRefused)
+	p.view.textResult(text, err)
 	switch {
 	case lost:
 		return errTextLost
-	case errors.As(err, &refused) && refused.Reason == nova.OutcomeUnknown:
+	case isRefused && refused.Reason == nova.OutcomeUnknown:
 		return errTextUnknown
 	}
 	return err
 }
 
-func (p *session) remember(text nova.InputText, lost bool) {
+// remember notes what is known of the last text. The failure of an answer may come
+// before the result of its text.
+func (p *session) remember(text nova.InputText, lost, refused bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.failed = refused || p.failed && p.last == text
 	p.last, p.lost = text, lost
 }
 

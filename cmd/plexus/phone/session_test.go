@@ -393,3 +393,56 @@ func TestPhone_WaitsForTheLastAnswer(t *testing.T) {
 		t.Errorf("it ended with %v\n%s", err, stdout)
 	}
 }
+
+// What got no answer is asked again as a new text, once the person says so; what has its
+// answer is not.
+func TestPhone_AsksAgain(t *testing.T) {
+	for name, fail := range map[string]func(d *workbenchHost, h *novaHost, ws *websocket.Conn, m workbench.MessageRow){
+		"the answer failed": func(d *workbenchHost, h *novaHost, ws *websocket.Conn, m workbench.MessageRow) {
+			m.Status = conversations.Pending // the snapshot is behind
+			d.push(h, ws, func(s *workbench.MobileSnapshot) { s.Conversations.Messages = []workbench.MessageRow{m} })
+			h.say(ws, `{"type":"conversation.error","conversation_id":"chat:main","error":"response_failed"}`)
+			h.say(ws, `{"type":"input.text_result","request_id":"`+m.RequestID+`","ok":true}`)
+		},
+		"the host was started anew": func(d *workbenchHost, h *novaHost, ws *websocket.Conn, m workbench.MessageRow) {
+			m.Status = conversations.Interrupted
+			d.push(h, ws, func(s *workbench.MobileSnapshot) { s.Conversations.Messages = []workbench.MessageRow{m} })
+			h.say(ws, `{"type":"input.text_result","request_id":"`+m.RequestID+`","ok":true}`)
+		},
+		"it was not taken": func(_ *workbenchHost, h *novaHost, ws *websocket.Conn, m workbench.MessageRow) {
+			h.say(ws, `{"type":"input.text_result","request_id":"`+m.RequestID+`","ok":false,"error":"submission_failed"}`)
+		},
+		"it is not known": func(_ *workbenchHost, h *novaHost, ws *websocket.Conn, m workbench.MessageRow) {
+			h.say(ws, `{"type":"input.text_result","request_id":"`+m.RequestID+`","ok":false,"error":"outcome_unknown"}`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newWorkbenchHost(t)
+			var asked []string
+			d.more = func(h *novaHost, ws *websocket.Conn, kind string, payload map[string]any) bool {
+				if kind != "input.text" {
+					return false
+				}
+				m := workbench.MessageRow{ID: "m1", ConversationID: conversations.MainID, Role: conversations.User, Text: "hello"}
+				m.RequestID, _ = payload["request_id"].(string)
+				asked = append(asked, fmt.Sprintf("%v in %v", payload["text"], payload["conversation_id"]), m.RequestID)
+				if len(asked) == 2 {
+					fail(d, h, ws, m)
+					return true
+				}
+				m.Status = conversations.Completed
+				d.push(h, ws, func(s *workbench.MobileSnapshot) { s.Conversations.Messages = []workbench.MessageRow{m} })
+				h.say(ws, `{"type":"input.text_result","request_id":"`+m.RequestID+`","ok":true}`)
+				return true
+			}
+			r := workbenchRun(t, d)
+			stdout, _, err := r.run(t.Context(), r.payload(t, phonePayload), strings.NewReader("/again\nhello\n/again\n/again\n"))
+			if err != nil || len(asked) != 4 || asked[0] != "hello in chat:main" || asked[2] != asked[0] || asked[1] == asked[3] {
+				t.Errorf("it ended with %v and sent %q\n%s", err, asked, stdout)
+			}
+			if !strings.Contains(stdout, "not done: "+errNothingSent.Error()) || !strings.HasSuffix(stdout, "not done: "+errAnswered.Error()+"\n") {
+				t.Errorf("it said\n%s", stdout)
+			}
+		})
+	}
+}
