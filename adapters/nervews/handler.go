@@ -2,7 +2,9 @@ package nervews
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
+	"time"
 
 	"plexus/adapters/httpguard"
 	"plexus/adapters/wsconn"
@@ -65,9 +67,19 @@ func (s *Server) sameUser(r *http.Request) bool {
 	return err == nil && ours
 }
 
+// explanation is what an extension may read of a 426: that this is Plexus, whether its
+// origin is allowed, where the owner lets it in, and whether a token that it gave is
+// the right one.
+type explanation struct {
+	Product string `json:"product"`
+	Allowed bool   `json:"allowed"`
+	Page    string `json:"page,omitempty"`
+	Token   *bool  `json:"token,omitempty"`
+}
+
 // explainUpgrade answers what is no WebSocket upgrade with 426. Only an extension
-// may read the program's name and whether it is allowed, so that its panel can tell
-// "not running" from "not allowed" (decision D7a).
+// may read more than that, so that its panel can tell "not running" from "not allowed"
+// (decision D7a). What it asks so leaves no row and no line.
 func (s *Server) explainUpgrade(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Connection", "close, Upgrade")
@@ -79,16 +91,43 @@ func (s *Server) explainUpgrade(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUpgradeRequired)
 		return
 	}
+	told := explanation{Product: "plexus", Allowed: s.auth.OriginAllowed(r.Context(), origin), Page: s.config.OwnersPage}
+	if key, ok := offered(w, r); ok {
+		right := s.auth.IsToken(key)
+		told.Token = &right
+	}
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Set("Vary", "Origin")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusUpgradeRequired)
-	_ = json.NewEncoder(w).Encode(struct { // the peer may be gone
-		Product string `json:"product"`
-		Allowed bool   `json:"allowed"`
-	}{"plexus", s.auth.OriginAllowed(r.Context(), origin)})
+	_ = json.NewEncoder(w).Encode(told) // the peer may be gone
+}
+
+// Limits of a body that offers a token: one entry as in Sec-WebSocket-Protocol.
+const (
+	maxOffer   = 100 // bytes
+	offerLimit = time.Second
+)
+
+// offered reads the token that the body of a POST asks about. Any other body, and one
+// that does not come in time, is no offer.
+func offered(w http.ResponseWriter, r *http.Request) (key admission.KeyHash, ok bool) {
+	if r.Method != http.MethodPost || r.ContentLength > maxOffer || r.Body == http.NoBody {
+		return key, false
+	}
+	// Without a limit of its own the read would have the whole handshake's.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(offerLimit))
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxOffer+1))
+	if err != nil || len(body) > maxOffer {
+		return key, false
+	}
+	offers := admission.ParseOffers([]string{string(body)})
+	if len(offers) != 1 || !offers[0].IsKey {
+		return key, false
+	}
+	return offers[0].Key, true
 }
 
 func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {

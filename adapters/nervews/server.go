@@ -19,6 +19,7 @@ type PeerAuth interface {
 	Admit(ctx context.Context, k admission.HandshakeRequest) admission.Verdict
 	Attacher
 	OriginAllowed(ctx context.Context, origin string) bool
+	IsToken(key admission.KeyHash) bool
 	Refuse(cause admission.Cause, peer string)
 }
 
@@ -30,6 +31,9 @@ type Config struct {
 	Timing         Timing
 	Limits         wsconn.Limits
 	Log            *slog.Logger
+	// OwnersPage is the address of the owner's page, which extensions are told; "" for
+	// none. It has nothing of a session.
+	OwnersPage string
 	// PeerIsOurs tells whether a connection comes from a process of our user.
 	// nil where the system cannot say.
 	PeerIsOurs func(net.Conn) (bool, error)

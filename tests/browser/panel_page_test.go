@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"plexus/adapters/hostfiles"
 )
 
 // TestPanelSaysWhatIsSent: how much of a long page, and the very text; the whole page
@@ -106,7 +108,11 @@ func TestAllowOnThePage(t *testing.T) {
 	b := launch(t, extensionDir)
 	panel := b.openPanel("ws://" + host.nerve)
 	panel.waitText("#notice-title", "Not allowed yet")
+	panel.waitShown("#allow")
 	link := "http://" + host.at.Admin + "/#extension=" + panel.text("#digits")
+	if got := panel.eval(`document.querySelector("#allow").href`); got != link {
+		t.Errorf("the panel leads to %v, want %s", got, link)
+	}
 	owner := b.window("about:blank#")
 	owner.do(chromedp.Navigate(link))
 	owner.wait(`document.querySelector("#code")`)
@@ -118,6 +124,28 @@ func TestAllowOnThePage(t *testing.T) {
 	owner.wait(focused + ` && location.pathname.endsWith("/extensions")`)
 	owner.do(chromedp.KeyEvent("\r"))
 	panel.waitText("#status", "Connected")
+}
+
+// TestPanelTriesItsTokenAtThePlexus: with the real program a wrong token leaves no row
+// to be allowed, and the right one opens the socket.
+func TestPanelTriesItsTokenAtThePlexus(t *testing.T) {
+	host := newPlexus(t, "")
+	host.start()
+	b := launch(t, extensionDir)
+	b.set(map[string]any{"hostToken": strings.Repeat("b", 64)})
+	panel := b.openPanel("ws://" + host.nerve)
+	panel.waitText("#notice-title", "The host token is not accepted")
+	if rows := host.run("extensions", "list", "--json"); strings.Contains(rows, "chrome-extension") {
+		t.Errorf("a row waits: %s", rows)
+	}
+	token, err := hostfiles.ReadToken(strings.TrimSpace(host.run("token", "path")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.set(map[string]any{"hostToken": token.Reveal()})
+	panel.waitText("#status", "Connected")
+	host.run("extensions", "remove", "1")
+	panel.waitText("#notice-title", "The host token is not accepted")
 }
 
 // TestPanelAsksAgain: a failure leaves the question and a way on.

@@ -2,11 +2,13 @@ package nerve_test
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 
+	"plexus/adapters/nervews"
 	"plexus/domain/admission"
 )
 
@@ -28,7 +30,8 @@ func (f *fixture) asks(t *testing.T, first string, lines ...string) (*http.Respo
 // TestD7a_WhoMayReadThe426: an extension learns who is here and whether it is
 // allowed; nobody else learns anything.
 func TestD7a_WhoMayReadThe426(t *testing.T) {
-	f := start(t, setup{origins: []string{otherOrigin}})
+	const page = "http://127.0.0.1:9010/"
+	f := start(t, setup{origins: []string{otherOrigin}, config: nervews.Config{OwnersPage: page}})
 	explained := func(origin, want string) {
 		t.Helper()
 		for _, first := range []string{"GET / HTTP/1.1", "POST / HTTP/1.1", "OPTIONS / HTTP/1.1", "GET /nerve HTTP/1.1"} {
@@ -45,7 +48,8 @@ func TestD7a_WhoMayReadThe426(t *testing.T) {
 			}
 		}
 	}
-	const allowed, notAllowed = `{"product":"plexus","allowed":true}`, `{"product":"plexus","allowed":false}`
+	// The page is a part of the answer, so that a panel can lead its owner there.
+	const allowed, notAllowed = `{"product":"plexus","allowed":true,"page":"` + page + `"}`, `{"product":"plexus","allowed":false,"page":"` + page + `"}`
 	explained(ourOrigin, notAllowed)
 	explained(otherOrigin, allowed)
 	f.refuses(t, from(ourOrigin), offer(keyOf(0)))
@@ -59,8 +63,54 @@ func TestD7a_WhoMayReadThe426(t *testing.T) {
 	explained(ourOrigin, allowed)
 }
 
+// TestD7a_ATokenCanBeTried: only by an extension, only in the form in which it is
+// offered; and it leaves nothing behind, however often.
+func TestD7a_ATokenCanBeTried(t *testing.T) {
+	f := start(t, setup{})
+	wrong := strings.Repeat("0", 64)
+	said := func(origin, first, body string) string {
+		t.Helper()
+		request := requestText(first, hostIs(f.addr), from(origin), fmt.Sprintf("Content-Length: %d", len(body))) + body
+		_, answer, _ := strings.Cut(exchange(t, f.addr, request), "\r\n\r\n")
+		return strings.TrimSpace(answer)
+	}
+	const none = `{"product":"plexus","allowed":false}`
+	yes, no := strings.Replace(none, "}", `,"token":true}`, 1), strings.Replace(none, "}", `,"token":false}`, 1)
+	for _, c := range []struct{ name, first, body, want string }{
+		{"the right one", "POST / HTTP/1.1", "anvesha-v1." + token, yes},
+		{"another", "POST / HTTP/1.1", "anvesha-v1." + wrong, no},
+		{"one digit off", "POST / HTTP/1.1", "anvesha-v1." + token[:63] + "e", no},
+		{"nothing", "POST / HTTP/1.1", "", none},
+		{"no prefix", "POST / HTTP/1.1", token, none},
+		{"too short", "POST / HTTP/1.1", "anvesha-v1." + token[1:], none},
+		{"capitals", "POST / HTTP/1.1", "anvesha-v1." + strings.ToUpper(token), none},
+		{"two of them", "POST / HTTP/1.1", "anvesha-v1." + wrong + ",anvesha-v1." + token, none},
+		{"blanks up to the limit", "POST / HTTP/1.1", "anvesha-v1." + token + strings.Repeat(" ", 25), yes},
+		{"blanks over the limit", "POST / HTTP/1.1", "anvesha-v1." + token + strings.Repeat(" ", 26), none},
+		{"a large body", "POST / HTTP/1.1", "anvesha-v1." + token + strings.Repeat("\n", 1<<16), none},
+		{"not a POST", "GET / HTTP/1.1", "anvesha-v1." + token, none},
+	} {
+		if got := said(ourOrigin, c.first, c.body); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	for _, origin := range []string{"https://evil.example", "null", "http://" + f.addr} {
+		if got := said(origin, "POST / HTTP/1.1", "anvesha-v1."+token); got != "" {
+			t.Errorf("%s learns %q", origin, got)
+		}
+	}
+	before := f.log.String()
+	for range 200 {
+		said(ourOrigin, "POST / HTTP/1.1", "anvesha-v1."+wrong)
+	}
+	rows, err := f.browsers.Extensions(t.Context())
+	if err != nil || len(rows) != 0 || len(f.browsers.Refusals()) != 0 || f.log.String() != before {
+		t.Errorf("rows %v, refusals %v, log %q, %v", rows, f.browsers.Refusals(), strings.TrimPrefix(f.log.String(), before), err)
+	}
+}
+
 func TestD7a_OthersReadNothing(t *testing.T) {
-	f := start(t, setup{origins: []string{ourOrigin, "https://evil.example"}})
+	f := start(t, setup{origins: []string{ourOrigin, "https://evil.example"}, config: nervews.Config{OwnersPage: "http://127.0.0.1:9010/"}})
 	for _, lines := range [][]string{
 		{}, {from("https://evil.example")}, {from("http://" + f.addr)}, {from("null")}, {from(ourOrigin), from(ourOrigin)},
 		{from(ourOrigin + ".evil.example")}, {from("https://" + strings.TrimPrefix(ourOrigin, "chrome-extension://"))},

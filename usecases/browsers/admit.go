@@ -58,6 +58,14 @@ func findToken(offers []admission.Offer, token admission.KeyHash) (entry string,
 	return entry, ok
 }
 
+// IsToken reports whether a key is the host token. Nothing is noted of it: an extension
+// asks so before it offers what its owner typed, since a wrong token would become a
+// waiting row.
+func (r *Registry) IsToken(key admission.KeyHash) bool {
+	token, _ := r.inForce()
+	return key.Equal(token)
+}
+
 func (r *Registry) admitByToken(ctx context.Context, origin, entry string) admission.Verdict {
 	row, err := r.deps.Extensions.FindExtension(ctx, origin, admission.KeyHash{})
 	switch {

@@ -70,7 +70,7 @@ func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {
 	signIn := signin.NewIssuer(time.Now, rand.Reader)
 	dir := filepath.Dir(p.env.Paths().NerveSocket(p.opts.DataDir))
 	var err error
-	if p.signIn, err = newSignInLinks(signIn, "http://"+p.listeners.admin.Addr().String()+"/", dir, p.log); err != nil {
+	if p.signIn, err = newSignInLinks(signIn, p.listeners.ownersPage(), dir, p.log); err != nil {
 		return adminweb.Config{}, err
 	}
 	p.done.add(p.signIn.close)

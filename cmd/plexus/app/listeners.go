@@ -31,6 +31,9 @@ type listeners struct {
 	adminSocket *hostfiles.PeerListener
 }
 
+// ownersPage is the address at which the owner signs in.
+func (l *listeners) ownersPage() string { return "http://" + l.admin.Addr().String() + "/" }
+
 // openListeners opens all of them or none, and sockets only where there are any.
 func openListeners(ctx context.Context, cfg config.Listen, dataDir string, sockets bool, log *slog.Logger, done *closers) (*listeners, error) {
 	l := &listeners{}

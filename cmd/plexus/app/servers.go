@@ -15,7 +15,7 @@ import (
 // nerveServers are the servers of NERVE on the listeners that are open.
 func (p *process) nerveServers() []server {
 	cfg, l := p.opts.Config.Limits, p.listeners
-	ws := nervews.Config{MaxConnections: cfg.Connections, MaxHandshakes: cfg.Handshakes, Log: p.log}
+	ws := nervews.Config{MaxConnections: cfg.Connections, MaxHandshakes: cfg.Handshakes, OwnersPage: l.ownersPage(), Log: p.log}
 	if runtime.GOOS == "linux" {
 		ws.PeerIsOurs = hostfiles.TCPPeerIsOurs // other systems do not tell whose a connection is
 	}

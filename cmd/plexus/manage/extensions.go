@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,9 +21,8 @@ const extensionsUsage = "extensions list | allow DIGITS | remove [--forget] DIGI
 const extensionsNotes = `An extension that knocks for the first time waits until it is allowed. Its panel
 and the list show the same four digits: compare them, so that no look-alike
 slips in. remove ends its connections and keeps it out; with --forget its row is
-deleted and its next knock waits like a first one. Digits name a row that waits or
-was removed, as its panel shows them. Any row can be named by the ID of the list, or
-by its origin where no other has it.`
+deleted and its next knock waits like a first one. Any row can be named by its
+digits, by the ID of the list, or by its origin where no other has it.`
 
 // Extensions is the command plexus extensions.
 func Extensions(ctx context.Context, env cli.Env, args []string) error {
@@ -87,7 +87,7 @@ func changeExtension(ctx context.Context, env cli.Env, dir, which string, asJSON
 		if err != nil {
 			return adminapi.Extension{}, err
 		}
-		row, err := pickExtension(rows, which)
+		row, err := pickExtension(rows, which, what)
 		if err != nil {
 			return row, err
 		}
@@ -100,7 +100,7 @@ func changeExtension(ctx context.Context, env cli.Env, dir, which string, asJSON
 		return row, c.ForgetExtension(ctx, row.ID)
 	})
 	if errors.Is(err, ports.ErrExtensionUnknown) {
-		err = fmt.Errorf("there is no extension %s: no row has this ID or origin, and none that waits or was removed has these digits. plexus extensions list shows all", which)
+		err = fmt.Errorf("there is no extension %s: no row has these digits, this ID or this origin. plexus extensions list shows all", which)
 	}
 	if err != nil || asJSON {
 		return printJSON(env, row, err)
@@ -109,18 +109,22 @@ func changeExtension(ctx context.Context, env cli.Env, dir, which string, asJSON
 	return nil
 }
 
-// pickExtension finds the one row that which names: by the four digits of a row
-// whose panel shows them because it is not let in, by its ID or by its origin. What
-// could mean two rows is refused, since the wrong one would be let in.
-func pickExtension(rows []adminapi.Extension, which string) (adminapi.Extension, error) {
+// pickExtension finds the one row that which names: by its four digits, by its ID or by
+// its origin. What could mean two rows is refused, since the wrong one would be let in;
+// but digits that are to be allowed are those of a panel that is not let in yet.
+func pickExtension(rows []adminapi.Extension, which string, what change) (adminapi.Extension, error) {
 	var byDigits, others []adminapi.Extension
 	for _, row := range rows {
 		switch {
-		case row.Digits == which && (row.State == string(admission.Waiting) || row.State == string(admission.Blocked)):
+		case row.Digits == which && which != "":
 			byDigits = append(byDigits, row)
 		case strconv.FormatInt(row.ID, 10) == which || row.Origin == which:
 			others = append(others, row)
 		}
+	}
+	isIn := func(row adminapi.Extension) bool { return row.State == string(admission.Allowed) }
+	if knocking := slices.DeleteFunc(slices.Clone(byDigits), isIn); what == allow && len(knocking) > 0 {
+		byDigits = knocking
 	}
 	match := append(byDigits, others...)
 	switch {
