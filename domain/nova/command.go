@@ -117,6 +117,8 @@ var controlForms = map[string]controlForm{
 	"playback.cleared":              {false, readControl[PlaybackCleared]},
 	"project.confirmation_decision": {true, readControl[ConfirmationDecision]},
 	"executor.approval_decision":    {true, readControl[ApprovalDecision]},
+	"executor.task_action":          {true, readControl[TaskAction]},
+	"coding.progress_narration":     {true, readControl[ProgressNarration]},
 	"clock.pong":                    {false, readControl[ClockPong]},
 	"playback.telemetry": {true, func(f *jsonform.Form) (Control, []byte, error) {
 		if c, written, err := readControl[Telemetry](f); err == nil {

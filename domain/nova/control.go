@@ -108,6 +108,17 @@ type DiagnosticResult struct {
 	Connected bool   // else the socket did not open
 }
 
+// TaskAction asks to open or cancel what an executor works on (§19.4).
+type TaskAction struct {
+	RequestID string // these three 1…128 UTF-16 units, not blank, printable
+	WorkID    string
+	Executor  string
+	Action    string // open, cancel
+}
+
+// ProgressNarration chooses how much of an executor's progress is told.
+type ProgressNarration struct{ Mode string } // smart, continuous
+
 func (c SpeechOnset) control() schema          { return &c }
 func (c PlaybackStarted) control() schema      { return &c }
 func (c PlaybackStopped) control() schema      { return &c }
@@ -121,6 +132,8 @@ func (c TelemetryRejected) control() schema    { return &c }
 func (c DiagnosticClosed) control() schema     { return &c }
 func (c DiagnosticAttempt) control() schema    { return &c }
 func (c DiagnosticResult) control() schema     { return &c }
+func (c TaskAction) control() schema           { return &c }
+func (c ProgressNarration) control() schema    { return &c }
 
 func (SpeechOnset) Kind() string          { return "speech.onset" }
 func (PlaybackStarted) Kind() string      { return "playback.started" }
@@ -135,6 +148,9 @@ func (TelemetryRejected) Kind() string    { return "playback.telemetry" }
 func (DiagnosticClosed) Kind() string     { return "connection.diagnostic" }
 func (DiagnosticAttempt) Kind() string    { return "connection.diagnostic" }
 func (DiagnosticResult) Kind() string     { return "connection.diagnostic" }
+
+func (TaskAction) Kind() string        { return "executor.task_action" }
+func (ProgressNarration) Kind() string { return "coding.progress_narration" }
 
 func (g *Generation) form(f *jsonform.Form) {
 	f.Text("utterance_id", jsonform.Required, &g.UtteranceID, id256)
@@ -195,6 +211,17 @@ func (c *ApprovalDecision) form(f *jsonform.Form) {
 		c.Decision = AcceptForSession
 	}
 	f.Want("approved", slices.Contains(decisions[:], c.Decision))
+}
+
+func (c *TaskAction) form(f *jsonform.Form) {
+	f.Text("request_id", jsonform.Required, &c.RequestID, taskID)
+	f.Text("work_id", jsonform.Required, &c.WorkID, taskID)
+	f.Text("executor", jsonform.Required, &c.Executor, taskID)
+	jsonform.Choice(f, "action", jsonform.Required, &c.Action, "open", "cancel")
+}
+
+func (c *ProgressNarration) form(f *jsonform.Form) {
+	jsonform.Choice(f, "mode", jsonform.Required, &c.Mode, "smart", "continuous")
 }
 
 func (c *ClockPong) form(f *jsonform.Form) {

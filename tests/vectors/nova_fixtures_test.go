@@ -43,7 +43,7 @@ type messageVector struct {
 
 func messageVectors(t *testing.T) []messageVector {
 	t.Helper()
-	return loadNova[messageVector](t, "messages.json", 336)
+	return loadNova[messageVector](t, "messages.json", 342)
 }
 
 // bytes gives the message as it is sent.

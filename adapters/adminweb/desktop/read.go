@@ -96,6 +96,8 @@ func (c *session) refuse(control nova.Control, cause error) {
 	switch m := control.(type) {
 	case nova.PersonalCommand:
 		refusal.RequestID = m.RequestID
+	case nova.TaskAction:
+		refusal.RequestID = m.RequestID
 	case nova.InputText:
 		if m.RequestID != "" {
 			c.Send(nova.TextResult{RequestID: m.RequestID, ConversationID: m.ConversationID, Error: nova.SubmissionFailed})

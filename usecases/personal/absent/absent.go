@@ -132,8 +132,11 @@ func (p *Card) Read(f *jsonform.Form) {
 	params.Text(f, "id", &p.ID, params.MaxID)
 }
 
-// ErrUnknownTarget refuses a control; the client gets the receipt "rejected".
-var ErrUnknownTarget = errors.New("the control names a conversation that is not there")
+// Refusals of a control; the client gets the receipt "rejected".
+var (
+	ErrUnknownTarget = errors.New("the control names a conversation that is not there")
+	ErrNoExecutor    = errors.New("nothing executes tasks here")
+)
 
 // Agents are the executors of tasks: nothing of theirs waits for a decision.
 func Agents() hub.Area {
@@ -152,6 +155,8 @@ func Agents() hub.Area {
 				return decide(m.ConversationID)
 			}),
 			hub.On(func(_ context.Context, _ *hub.Client, m nova.ApprovalDecision) error { return decide(m.ConversationID) }),
+			hub.On(func(context.Context, *hub.Client, nova.TaskAction) error { return ErrNoExecutor }),
+			hub.On(func(context.Context, *hub.Client, nova.ProgressNarration) error { return ErrNoExecutor }),
 		},
 		Members: []hub.Member{everywhere("pending_approvals", `[]`), everywhere("pending_confirmations", `[]`)},
 	}
