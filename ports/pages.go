@@ -16,6 +16,13 @@ type PageQuery struct {
 	Limit      int    // 1..framing.MaxResults
 }
 
+// PageList asks for a part of the list of pages, newest seen first.
+type PageList struct {
+	Text   string // only those with all its words, or with it in address or title; "": all
+	Offset int
+	Limit  int
+}
+
 // PageIndex remembers the pages that were asked about.
 //
 // IndexPage is durable when it returns; the same origin and URL is replaced,
@@ -23,11 +30,16 @@ type PageQuery struct {
 // in the moment of the change, so that no removal comes in between, and keeps
 // nothing on false; a nil still is never false. SearchPages
 // gives at most Limit results, best first, one per URL, score = −bm25, and
-// never ExcludeURL. Pages lists newest seen first. ClearPages removes all and
+// never ExcludeURL. Pages gives a part of
+// the list and says how many there are in all. ForgetPages removes the pages whose
+// URL is to go, of every origin, and says how many; their texts and words are then
+// out of the store's files too. What cannot be taken out at once for somebody who
+// reads just then goes with the next removal or start. ClearPages removes all and
 // says how many.
 type PageIndex interface {
 	IndexPage(ctx context.Context, page pages.Page, still func() bool) error
 	SearchPages(ctx context.Context, q PageQuery) ([]framing.Result, error)
-	Pages(ctx context.Context, limit int) ([]pages.Listing, error)
+	Pages(ctx context.Context, q PageList) (list []pages.Listing, total int, err error)
+	ForgetPages(ctx context.Context, goes func(url string) bool) (int, error)
 	ClearPages(ctx context.Context) (int, error)
 }

@@ -61,8 +61,8 @@ func (d *registry) RotateToken(context.Context) error {
 
 type pageIndex struct{}
 
-func (pageIndex) Pages(_ context.Context, limit int) ([]pages.Listing, error) {
-	return []pages.Listing{{URL: "https://a.example/", Title: "A", Bytes: limit}}, nil
+func (pageIndex) Pages(_ context.Context, q ports.PageList) ([]pages.Listing, int, error) {
+	return []pages.Listing{{URL: "https://a.example/", Title: "A", Bytes: q.Limit}}, 1, nil
 }
 
 func (pageIndex) ClearPages(context.Context) (int, error) { return 3, nil }

@@ -16,6 +16,7 @@ import (
 
 	"plexus/domain/admission"
 	"plexus/domain/pages"
+	"plexus/ports"
 )
 
 // Limits of the admin socket.
@@ -38,7 +39,7 @@ type Extensions interface {
 
 // PageIndex is the index of pages as its owner sees it.
 type PageIndex interface {
-	Pages(ctx context.Context, limit int) ([]pages.Listing, error)
+	Pages(ctx context.Context, q ports.PageList) (list []pages.Listing, total int, err error)
 	ClearPages(ctx context.Context) (int, error)
 }
 
@@ -226,7 +227,7 @@ func (s *server) pages(r *http.Request) (any, error) {
 	if err != nil || limit < 1 || limit > MaxPages {
 		return nil, errNumber
 	}
-	rows, err := s.PageIndex.Pages(r.Context(), limit)
+	rows, _, err := s.PageIndex.Pages(r.Context(), ports.PageList{Limit: limit})
 	return convert(rows, func(row pages.Listing) Page {
 		return Page{URL: row.URL, Title: row.Title, Origin: row.Origin, Bytes: row.Bytes, LastSeen: row.LastSeen}
 	}), err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -136,20 +137,41 @@ func (p *Pages) ranking(stems map[string]bool) func(*storedPage) float64 {
 }
 
 // Pages implements ports.PageIndex.
-func (p *Pages) Pages(ctx context.Context, limit int) ([]pages.Listing, error) {
+func (p *Pages) Pages(ctx context.Context, q ports.PageList) (list []pages.Listing, total int, err error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var list []pages.Listing
 	for _, row := range slices.Backward(p.rows) {
-		if len(list) >= limit {
-			break
+		if !row.wanted(strings.ToLower(strings.TrimSpace(q.Text))) {
+			continue
 		}
-		list = append(list, pages.Listing{URL: row.URL, Title: row.Title, Origin: row.Origin, Bytes: len(row.Text), LastSeen: row.seen})
+		if total++; total > q.Offset && len(list) < q.Limit {
+			list = append(list, pages.Listing{URL: row.URL, Title: row.Title, Origin: row.Origin, Bytes: len(row.Text), LastSeen: row.seen})
+		}
 	}
-	return list, nil
+	return list, total, nil
+}
+
+func (s *storedPage) wanted(asked string) bool {
+	if strings.Contains(strings.ToLower(s.URL), asked) || strings.Contains(strings.ToLower(s.Title), asked) {
+		return true
+	}
+	words := text.Stems(asked)
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return s.title[w]+s.body[w] == 0 })
+}
+
+// ForgetPages implements ports.PageIndex.
+func (p *Pages) ForgetPages(ctx context.Context, goes func(url string) bool) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := len(p.rows)
+	p.rows = slices.DeleteFunc(p.rows, func(row *storedPage) bool { return goes(row.URL) })
+	return before - len(p.rows), nil
 }
 
 // ClearPages implements ports.PageIndex.

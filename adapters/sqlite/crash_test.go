@@ -268,7 +268,7 @@ func checkPages(t *testing.T, path string, acknowledged, fresh map[int]bool) {
 			t.Error(err)
 		}
 	}()
-	listed, err := s.Pages().Pages(t.Context(), pages.MaxPages)
+	listed, _, err := s.Pages().Pages(t.Context(), ports.PageList{Limit: pages.MaxPages})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,6 +121,9 @@ func open(ctx context.Context, path string, opts Options, m migrator) (*Store, e
 		_, err = writer.ExecContext(ctx, "DELETE FROM pages WHERE last_seen < ?", s.pages.oldest(opts.Now()))
 		err = sqlitex.Wrap("drop old pages", err)
 	}
+	if err == nil { // the host stopped before it was through
+		err = sqlitex.Wrap("erase forgotten pages", s.pages.erase(ctx))
+	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

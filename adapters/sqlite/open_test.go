@@ -18,6 +18,7 @@ import (
 	"plexus/adapters/sqlite/sqlitex"
 	"plexus/domain/pages"
 	"plexus/ports"
+	"plexus/ports/portstest"
 )
 
 func TestCR43_SettingsHoldOnEveryConnection(t *testing.T) {
@@ -350,6 +351,72 @@ func TestClearPages_LeavesNoTextInTheFiles(t *testing.T) {
 			t.Errorf("%s still holds the text", filepath.Base(file))
 		}
 	}
+}
+
+// expectGone fails when a word stands in the database or in its log.
+func expectGone(t *testing.T, path string, words ...string) {
+	t.Helper()
+	for _, file := range []string{path, path + "-wal"} {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range words {
+			if bytes.Contains(data, []byte(w)) {
+				t.Errorf("%s still holds %q", filepath.Base(file), w)
+			}
+		}
+	}
+}
+
+// One page of many: the words of its segment go too, and the others are found still.
+func TestForgetPages_LeavesNoTextInTheFiles(t *testing.T) {
+	path := tempPath(t)
+	s := openAt(t, path)
+	for i := range 40 {
+		if err := s.Pages().IndexPage(t.Context(), testPage(fmt.Sprint(i), fmt.Sprintf("zeppelin hangar lantern%d", 100+i)), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, gone := range []int{17, 18} { // the second time all words are in one segment
+		goes := func(url string) bool { return strings.HasSuffix(url, fmt.Sprint("/", gone)) }
+		if n, err := s.Pages().ForgetPages(t.Context(), goes); n != 1 || err != nil {
+			t.Fatalf("forgot %d, %v", n, err)
+		}
+		// Of a word, FTS5 stores what it does not share with the one before it.
+		expectGone(t, path, fmt.Sprintf("lantern%d", 100+gone), fmt.Sprintf("/%d", gone))
+	}
+	if found, err := s.Pages().SearchPages(t.Context(), ports.PageQuery{Text: "lantern119", Reader: pages.Owner, Limit: 9}); err != nil || len(found) != 1 {
+		t.Errorf("found %v, %v", found, err)
+	}
+	checkIntegrity(t, s)
+}
+
+// A stop in the middle of the erasing, or somebody who reads meanwhile: the next start
+// is through with it.
+func TestForgetPages_IsFinishedAtTheNextStart(t *testing.T) {
+	path := tempPath(t)
+	s, err := Open(t.Context(), path, Options{Now: portstest.NewClock().Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range []string{"zeppelin hangar", "apples"} {
+		if err := s.Pages().IndexPage(t.Context(), testPage(words, words), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.reader.Close(); err != nil { // the erasing has to look first
+		t.Fatal(err)
+	}
+	goes := func(url string) bool { return strings.Contains(url, "zeppelin") }
+	if n, err := s.Pages().ForgetPages(t.Context(), goes); n != 1 || err == nil {
+		t.Fatalf("forgot %d, %v", n, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	openAt(t, path)
+	expectGone(t, path, "zeppelin", "hangar")
 }
 
 func TestErrors_HoldNoQueryAndNoPage(t *testing.T) {

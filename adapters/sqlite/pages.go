@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -132,16 +134,94 @@ func (p *Pages) SearchPages(ctx context.Context, q ports.PageQuery) ([]framing.R
 		sql.Named("limit", q.Limit))
 }
 
+// listedSQL is a part of the list. The part is chosen first, so that of the pages
+// before it nothing is read.
+const listedSQL = `SELECT url, title, origin, bytes, last_seen
+FROM (SELECT id FROM pages %s ORDER BY last_seen DESC, id DESC LIMIT @limit OFFSET @offset) JOIN pages USING (id)
+ORDER BY last_seen DESC, id DESC`
+
+// wantedSQL holds for pages with all words, or with a text in address or title.
+const wantedSQL = `WHERE instr(lower(url), @text) OR instr(lower(title), @text)
+  OR @words <> '' AND id IN (SELECT rowid FROM page_words WHERE page_words MATCH @words)`
+
 // Pages implements ports.PageIndex.
-func (p *Pages) Pages(ctx context.Context, limit int) ([]pages.Listing, error) {
-	scan := func(row sqlitex.Scanner) (l pages.Listing, err error) {
+func (p *Pages) Pages(ctx context.Context, q ports.PageList) (list []pages.Listing, total int, err error) {
+	where, count := "", "SELECT pages FROM page_totals"
+	args := []any{sql.Named("limit", max(q.Limit, 0)), sql.Named("offset", max(q.Offset, 0))}
+	var wanted []any
+	if asked := strings.TrimSpace(q.Text); asked != "" {
+		where, count = wantedSQL, "SELECT count(*) FROM pages "+wantedSQL
+		words := text.Stems(asked)
+		for i, w := range words {
+			words[i] = `"` + w + `"` // letters and digits only
+		}
+		wanted = []any{sql.Named("text", strings.ToLower(asked)), sql.Named("words", strings.Join(words[:min(len(words), maxQueryWords)], " "))}
+	}
+	if err := p.reader.QueryRowContext(ctx, count, wanted...).Scan(&total); err != nil {
+		return nil, 0, sqlitex.Wrap("count pages", err)
+	}
+	list, err = sqlitex.All(ctx, p.reader, "list pages", func(row sqlitex.Scanner) (l pages.Listing, err error) {
 		var seen int64
 		err = row.Scan(&l.URL, &l.Title, &l.Origin, &l.Bytes, &seen)
 		l.LastSeen = time.UnixMilli(seen)
 		return l, err
+	}, fmt.Sprintf(listedSQL, where), append(args, wanted...)...)
+	return list, total, err
+}
+
+// unerased is the key of meta that is there while words of forgotten pages may be in
+// the files.
+const unerased = "pages_unerased"
+
+// ForgetPages implements ports.PageIndex.
+func (p *Pages) ForgetPages(ctx context.Context, goes func(url string) bool) (n int, err error) {
+	err = sqlitex.InTx(ctx, p.writer, func(tx *sql.Tx) error {
+		var ids []int64
+		query := func() (*sql.Rows, error) { return tx.QueryContext(ctx, "SELECT id, url FROM pages") }
+		err := sqlitex.Each(query, func(row sqlitex.Scanner) (bool, error) {
+			var id int64
+			var url string
+			err := row.Scan(&id, &url)
+			if err == nil && goes(url) {
+				ids = append(ids, id)
+			}
+			return true, err
+		})
+		if n = len(ids); err != nil || n == 0 {
+			return err
+		}
+		for _, id := range ids {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM pages WHERE id = ?", id); err != nil {
+				return err
+			}
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO meta VALUES (?, x'01') ON CONFLICT DO NOTHING", unerased)
+		return err
+	})
+	if err != nil {
+		return 0, sqlitex.Wrap("forget pages", err)
 	}
-	return sqlitex.All(ctx, p.reader, "list pages", scan,
-		"SELECT url, title, origin, bytes, last_seen FROM pages ORDER BY last_seen DESC, id DESC LIMIT ?", max(limit, 0))
+	return n, sqlitex.Wrap("pages are forgotten; erase their words", p.erase(ctx))
+}
+
+// erase takes what was forgotten, now or before, out of the file and its log.
+func (p *Pages) erase(ctx context.Context) error {
+	var there bool
+	err := p.reader.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM meta WHERE key = ?)", unerased).Scan(&there)
+	if err != nil || !there {
+		return err
+	}
+	if err := sqlitex.EraseWords(ctx, p.writer, "page_words"); err != nil {
+		return err
+	}
+	switch err := sqlitex.EmptyLog(ctx, p.writer); {
+	case errors.Is(err, sqlitex.ErrBusy):
+		return nil // the next removal or start does it
+	case err != nil:
+		return err
+	}
+	_, err = p.writer.ExecContext(ctx, "DELETE FROM meta WHERE key = ?", unerased)
+	return err
 }
 
 // ClearPages implements ports.PageIndex. What was removed is also taken out of

@@ -62,6 +62,8 @@ func PageIndex(t *testing.T, build func(t *testing.T, s IndexSetup) ports.PageIn
 		{"current page left out", pages.DefaultBounds(), excludes},
 		{"limit", pages.DefaultBounds(), limits},
 		{"list", pages.DefaultBounds(), lists},
+		{"a part of the list", pages.DefaultBounds(), listsParts},
+		{"forget", pages.DefaultBounds(), forgets},
 		{"clear", pages.DefaultBounds(), clears},
 		{"bound of pages", pages.Bounds{Pages: 3, Bytes: 1 << 20, Age: time.Hour}, boundsCount},
 		{"bound of bytes", pages.Bounds{Pages: 100, Bytes: 100, Age: time.Hour}, boundsBytes},
@@ -118,9 +120,9 @@ func (x *index) finds(t *testing.T, q ports.PageQuery, names ...string) {
 
 func (x *index) holds(t *testing.T, names ...string) {
 	t.Helper()
-	listed, err := x.Pages(t.Context(), 1000)
-	if err != nil {
-		t.Fatalf("list: %v", err)
+	listed, total, err := x.Pages(t.Context(), ports.PageList{Limit: 1000})
+	if err != nil || total != len(listed) {
+		t.Fatalf("list of %d: %v", total, err)
 	}
 	var got []string
 	for _, l := range listed {
@@ -237,14 +239,66 @@ func lists(t *testing.T, x *index) {
 	x.add(t, reader, "three", "Three", "abc")
 	x.add(t, reader, "one", "One", "éé")
 	x.holds(t, "one", "three", "two")
-	listed, err := x.Pages(t.Context(), 1)
-	if err != nil || len(listed) != 1 {
+	listed, total, err := x.Pages(t.Context(), ports.PageList{Limit: 1})
+	if err != nil || len(listed) != 1 || total != 3 {
 		t.Fatalf("%d rows, %v; want 1", len(listed), err)
 	}
 	l := listed[0]
 	if l.URL != "https://example.org/one" || l.Title != "One" || l.Origin != reader || l.Bytes != 4 || !l.LastSeen.Equal(x.clock.Now()) {
 		t.Errorf("row is %+v", l)
 	}
+}
+
+func listsParts(t *testing.T, x *index) {
+	x.add(t, reader, "one", "The Tower", "It opened in 1889.")
+	x.add(t, pages.Owner, "two", "Garden", "A tower of beans.")
+	x.add(t, reader, "THREE", "A city", "Nothing of it.")
+	x.add(t, reader, "four%25_", "100% \"mine\"", "长江大桥")
+	for _, c := range []struct {
+		q     ports.PageList
+		total int
+		names []string
+	}{
+		{ports.PageList{Limit: 2}, 4, []string{"four%25_", "THREE"}},
+		{ports.PageList{Limit: 2, Offset: 3}, 4, []string{"one"}},
+		{ports.PageList{Limit: 2, Offset: 4}, 4, nil},
+		{ports.PageList{Text: "TOWER", Limit: 9}, 2, []string{"two", "one"}},
+		{ports.PageList{Text: "tower", Limit: 1, Offset: 1}, 2, []string{"one"}},
+		{ports.PageList{Text: "opening tower", Limit: 9}, 1, []string{"one"}}, // all words, endings folded
+		{ports.PageList{Text: " example.org/three ", Limit: 9}, 1, []string{"THREE"}},
+		{ports.PageList{Text: "100%", Limit: 9}, 1, []string{"four%25_"}},
+		{ports.PageList{Text: `"mine"`, Limit: 9}, 1, []string{"four%25_"}},
+		{ports.PageList{Text: "大桥", Limit: 9}, 1, []string{"four%25_"}},
+		{ports.PageList{Text: "%", Limit: 9}, 1, []string{"four%25_"}}, // a sign like any other
+		{ports.PageList{Text: "title:tower OR", Limit: 9}, 0, nil},
+		{ports.PageList{Text: "bananas", Limit: 9}, 0, nil},
+	} {
+		listed, total, err := x.Pages(t.Context(), c.q)
+		var names []string
+		for _, l := range listed {
+			names = append(names, strings.TrimPrefix(l.URL, "https://example.org/"))
+		}
+		if err != nil || total != c.total || !slices.Equal(names, c.names) {
+			t.Errorf("%+v: %q of %d, %v; want %q of %d", c.q, names, total, err, c.names, c.total)
+		}
+	}
+}
+
+func forgets(t *testing.T, x *index) {
+	for _, name := range []string{"a/1", "a/2", "b/1"} {
+		x.add(t, reader, name, "", "apples")
+	}
+	x.add(t, pages.Owner, "a/1", "", "apples")
+	goes := func(url string) bool { return strings.HasPrefix(url, "https://example.org/a/") }
+	for _, want := range []int{3, 0} {
+		if n, err := x.ForgetPages(t.Context(), goes); err != nil || n != want {
+			t.Errorf("forgot %d, %v; want %d", n, err, want)
+		}
+		x.holds(t, "b/1")
+		x.finds(t, ports.PageQuery{Text: "apples", Reader: pages.Owner}, "b/1")
+	}
+	x.add(t, reader, "a/1", "", "apples")
+	x.finds(t, ports.PageQuery{Text: "apples", Reader: pages.Owner}, "a/1", "b/1")
 }
 
 func clears(t *testing.T, x *index) {

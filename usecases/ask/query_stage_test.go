@@ -88,8 +88,11 @@ func (x *tapedIndex) IndexPage(ctx context.Context, p pages.Page, still func() b
 	return x.indexErr
 }
 
-func (x *tapedIndex) Pages(context.Context, int) ([]pages.Listing, error) { return nil, nil }
-func (x *tapedIndex) ClearPages(context.Context) (int, error)             { return 0, nil }
+func (x *tapedIndex) Pages(context.Context, ports.PageList) ([]pages.Listing, int, error) {
+	return nil, 0, nil
+}
+func (x *tapedIndex) ForgetPages(context.Context, func(string) bool) (int, error) { return 0, nil }
+func (x *tapedIndex) ClearPages(context.Context) (int, error)                     { return 0, nil }
 
 // stage is a host with everything it calls, all of it scripted. Set search,
 // model or index to nil to do without.

@@ -41,15 +41,13 @@ func (s *Store) PersonalSizes(ctx context.Context) (z ports.PersonalSizes, err e
 	return z, sqlitex.Wrap("read personal totals", err)
 }
 
-// EraseTraces implements ports.PersonalArchive: what the log holds is moved into
-// the database, and the log is emptied. A look that outlasts the wait of the
-// writing connection is sqlitex.ErrBusy, and leaves it as it is.
+// EraseTraces implements ports.PersonalArchive: the words of deleted messages go out
+// of the full text table, what the log holds is moved into the database, and the log
+// is emptied. A look that outlasts the wait of the writing connection is
+// sqlitex.ErrBusy, and leaves it as it is.
 func (s *Store) EraseTraces(ctx context.Context) error {
-	var busy bool
-	var inLog, moved int
-	err := s.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &inLog, &moved)
-	if err == nil && busy {
-		err = sqlitex.ErrBusy
+	if err := sqlitex.EraseWords(ctx, s.writer, "message_words"); err != nil {
+		return sqlitex.Wrap("erase words of messages", err)
 	}
-	return sqlitex.Wrap("empty the log", err)
+	return sqlitex.Wrap("empty the log", sqlitex.EmptyLog(ctx, s.writer))
 }

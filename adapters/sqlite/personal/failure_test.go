@@ -256,8 +256,8 @@ func (d *database) inFile(t *testing.T, word string) bool {
 	return false
 }
 
-// The words of a few messages among many go as well, when some more have come.
-func TestDrop_LeavesNoWordForLong(t *testing.T) {
+// The words of a few messages among many go as well.
+func TestDrop_LeavesNoWordOfAFewAmongMany(t *testing.T) {
 	d := open(t)
 	d.put(t, "kept", "gone")
 	for round := range 100 {
@@ -277,18 +277,12 @@ func TestDrop_LeavesNoWordForLong(t *testing.T) {
 		t.Fatal("the word is not in the file to begin with")
 	}
 	d.update(t, func(tx ports.PersonalTx) error { return tx.DropConversation("gone") })
-	more := 0
-	for ; d.inFile(t, "zeppelin") && more < 2_000; more++ {
-		d.update(t, func(tx ports.PersonalTx) error { return add(tx, "kept", 100_000+more, "an ordinary message") })
-	}
-	t.Logf("gone after %d more messages", more)
-	if more > 500 {
-		t.Errorf("the words were still there after %d more messages", more)
+	if d.inFile(t, "zeppelin") {
+		t.Error("the words are still there")
 	}
 }
 
-// What was deleted is gone from the file: texts at once, words when their
-// segment has been written anew, which further messages bring about.
+// What was deleted is gone from the file, texts and words.
 func TestDrop_LeavesNoTextInTheFile(t *testing.T) {
 	d := open(t)
 	d.put(t, "kept", "gone", "emptied")
@@ -313,9 +307,6 @@ func TestDrop_LeavesNoTextInTheFile(t *testing.T) {
 	})
 	if d.inFile(t, "zeppelin hangar") || d.inFile(t, "hangar zeppelin") {
 		t.Error("a deleted text is still in the file")
-	}
-	for i := range 200 {
-		d.update(t, func(tx ports.PersonalTx) error { return add(tx, "kept", 1000+i, "an ordinary message") })
 	}
 	if d.inFile(t, "zeppelin") {
 		t.Error("a word of deleted messages is still in the file")
