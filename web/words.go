@@ -75,7 +75,7 @@ type Words struct {
 	RemindersEmpty, RemindersEmptyLead                                                         string
 	OlderMessages, NewestMessages, QuotedLead                                                  string
 	Clear, ClearTitle, ClearLead, ClearButton                                                  string
-	Delete, DeleteTitle, DeleteLead, DeleteButton, Answering, NotSent, AskAgain                string
+	Delete, DeleteTitle, DeleteLead, DeleteButton, Answering, NotSent, AskAgain, WhyNoAnswer   string
 	KeptTitle, KeptConversations, KeptTopics, KeptMessages, KeptText                           string
 
 	Kinds         map[ConversationKind]string

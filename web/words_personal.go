@@ -31,7 +31,7 @@ func (w *Words) conversations() {
 	w.MessageStates = map[MessageState]string{
 		MessageWaiting: "Waiting for the answer", MessageFailed: "No answer", MessageInterrupted: "Interrupted", MessageCutOff: "Not the whole answer",
 	}
-	w.AskAgain = "Ask again"
+	w.AskAgain, w.WhyNoAnswer = "Ask again", "What went wrong"
 	w.Answering, w.NotSent = "Plexus is answering", "That was not sent. Try again."
 
 	w.KeptTitle, w.KeptConversations, w.KeptTopics, w.KeptMessages = "What is kept", "Conversations", "Topics among them", "Messages"

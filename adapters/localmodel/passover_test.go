@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -240,12 +241,12 @@ func TestD20_Usable(t *testing.T) {
 // A model that is slow to load is not refused for that, and not asked again and again.
 func TestD20_UsableWhileItLoads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asks := 0
+		var asks atomic.Int32
 		dial := pipeServer(t, func(req *http.Request, body string) string {
 			if req.Method == http.MethodGet {
 				return `{"data":[{"id":"m"}]}`
 			}
-			asks++
+			asks.Add(1)
 			return "" // nothing, until the client goes
 		})
 		a := newAuto(t, AutoConfig{Candidates: []Candidate{{Server: "Ollama", Port: 1}}, Dial: dial, Now: time.Now})
@@ -256,8 +257,8 @@ func TestD20_UsableWhileItLoads(t *testing.T) {
 			}
 			stop()
 		}
-		if asks != 1 {
-			t.Errorf("asked %d times", asks)
+		if n := asks.Load(); n != 1 {
+			t.Errorf("asked %d times", n)
 		}
 	})
 }

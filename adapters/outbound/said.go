@@ -145,7 +145,7 @@ func errorWords() map[string]bool {
 	current currently exist exists start started starting stop stopped stopping embedding embeddings generate generation
 	generated pull pulling reduce shorten large larger long longer small smaller many few number count template stream
 	streaming billing credit credits account organization project http https url bad gateway such file directory
-	incorrect provided resulted reached enough greater expected received between line column body data cache slot slots
+	page route resource incorrect provided resulted reached enough greater expected received between line column body data cache slot slots
 `
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(list) {

@@ -7,17 +7,18 @@ import (
 )
 
 func TestSaid_TellsWhatServicesSay(t *testing.T) {
-	const page = "The request of Anna Example for a larger context: her diagnosis is diabetes, her PIN 48213. 她的密码是开门见山。"
+	const page = "A page: the request of Anna Example for a larger context: her diagnosis is diabetes, her PIN 48213. 她的密码是开门见山。"
 	for message, want := range map[string]string{
 		"request (4390 tokens) exceeds the available context size (4096 tokens)":                   "request (4390 tokens) exceeds the available context size (4096 tokens)",
 		"This model's maximum context length is 4096 tokens. However, your messages resulted in 9": "This model's maximum context length is 4096 tokens. However, your messages resulted in 9",
-		`model "llama3" not found, try pulling it first`:                                           `model "llama3" not found, try pulling it first`,
-		`"all-minilm:latest" does not support chat`:                                                `"all-minilm:latest" does not support chat`,
-		"the prompt\tis too\r\n\x1b[2Jlong\u202e":                                                  `the prompt is too \x1b[2Jlong\u202e`,
-		"上下文长度超出限制":                                                                                "上下文长度超出限制",
-		"":                                                                                         "",
-		" \n ":                                                                                     "",
-		"\xff\xfe!":                                                                                "",
+		"404 page not found":                             "404 page not found",
+		`model "llama3" not found, try pulling it first`: `model "llama3" not found, try pulling it first`,
+		`"all-minilm:latest" does not support chat`:      `"all-minilm:latest" does not support chat`,
+		"the prompt\tis too\r\n\x1b[2Jlong\u202e":        `the prompt is too \x1b[2Jlong\u202e`,
+		"上下文长度超出限制":                                      "上下文长度超出限制",
+		"":                                               "",
+		" \n ":                                           "",
+		"\xff\xfe!":                                      "",
 	} {
 		if got := Said(message, "", page); got != want {
 			t.Errorf("%q gives %q; want %q", message, got, want)
