@@ -140,6 +140,9 @@ func newStubModel(t *testing.T) *stubModel {
 	m := &stubModel{asked: make(chan string, 8), gone: make(chan struct{}, 8), say: make(chan string), fail: func(string) bool { return false }}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", m.complete)
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprint(w, `{"data":[{"id":"stub"}]}`)
+	})
 	m.Server = httptest.NewServer(mux)
 	t.Cleanup(m.Close)
 	return m

@@ -28,6 +28,10 @@ func newAnsweringModel(t *testing.T) *answeringModel {
 	t.Helper()
 	m := &answeringModel{asked: make(chan string, 1024), may: make(chan struct{})}
 	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet { // a look, as status takes
+			_, _ = fmt.Fprint(w, `{"data":[{"id":"stub"}]}`)
+			return
+		}
 		body, _ := io.ReadAll(r.Body)
 		m.asked <- string(body)
 		w.Header().Set("Content-Type", "text/event-stream")
