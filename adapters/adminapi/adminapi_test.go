@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +18,8 @@ import (
 	"plexus/domain/admission"
 	"plexus/domain/pages"
 	"plexus/ports"
+	"plexus/usecases/personal/privacy"
+	"plexus/usecases/personal/topics"
 )
 
 // registry knows extension 7 only.
@@ -59,13 +63,78 @@ func (d *registry) RotateToken(context.Context) error {
 	return d.failure
 }
 
-type pageIndex struct{}
+// remembered notes what it is asked to do.
+type remembered struct {
+	did   []string
+	sites []pages.Site
+	full  bool
+}
 
-func (pageIndex) Pages(_ context.Context, q ports.PageList) ([]pages.Listing, int, error) {
+func (m *remembered) Pages(_ context.Context, q ports.PageList) ([]pages.Listing, int, error) {
 	return []pages.Listing{{URL: "https://a.example/", Title: "A", Bytes: q.Limit}}, 1, nil
 }
 
-func (pageIndex) ClearPages(context.Context) (int, error) { return 3, nil }
+func (m *remembered) forget(what string, topicsToo bool) (privacy.Forgotten, error) {
+	m.did = append(m.did, fmt.Sprint(what, " ", topicsToo))
+	return privacy.Forgotten{Pages: 3, Topics: 2}, nil
+}
+
+func (m *remembered) ForgetPage(_ context.Context, address string, topicsToo bool) (privacy.Forgotten, error) {
+	return m.forget(address, topicsToo)
+}
+
+func (m *remembered) ForgetSite(_ context.Context, site pages.Site, topicsToo bool) (privacy.Forgotten, error) {
+	return m.forget(string(site), topicsToo)
+}
+
+func (m *remembered) ForgetAll(_ context.Context, topicsToo bool) (privacy.Forgotten, error) {
+	return m.forget("all", topicsToo)
+}
+
+func (m *remembered) Excluded() []pages.Site { return m.sites }
+
+func (m *remembered) Exclude(_ context.Context, site pages.Site) error {
+	if m.full {
+		return topics.ErrSitesFull
+	}
+	m.sites = append(m.sites, site)
+	return nil
+}
+
+func (m *remembered) Include(context.Context, pages.Site) error {
+	m.sites = nil
+	return nil
+}
+
+func TestClient_Forgets(t *testing.T) {
+	m := &remembered{}
+	c := setup(t, &registry{}, m, quiet())
+	ctx := t.Context()
+	for _, forget := range []func() (Forgotten, error){
+		func() (Forgotten, error) { return c.ForgetPage(ctx, "HTTPS://A.example:443/x?b=c#d") },
+		func() (Forgotten, error) { return c.ForgetSite(ctx, "*.Bank.example") },
+	} {
+		if done, err := forget(); err != nil || done != (Forgotten{Pages: 3, Topics: 2}) {
+			t.Errorf("forgot %+v, %v", done, err)
+		}
+	}
+	if want := []string{"https://a.example/x?b=c true", "*.bank.example true"}; !slices.Equal(m.did, want) {
+		t.Errorf("did %q, want %q", m.did, want)
+	}
+	if list, err := c.Sites(ctx); err != nil || list == nil || len(list) != 0 {
+		t.Errorf("sites %v, %v", list, err)
+	}
+	if list, err := c.ExcludeSite(ctx, "bank.*"); err != nil || !slices.Equal(list, []string{"bank.*"}) {
+		t.Errorf("exclude: %v, %v", list, err)
+	}
+	if list, err := c.IncludeSite(ctx, "bank.*"); err != nil || len(list) != 0 {
+		t.Errorf("include: %v, %v", list, err)
+	}
+	m.full = true
+	if _, err := c.ExcludeSite(ctx, "a.example"); !errors.Is(err, topics.ErrSitesFull) {
+		t.Errorf("a full list: %v", err)
+	}
+}
 
 // report is what a host says of itself.
 type report struct {
@@ -74,10 +143,10 @@ type report struct {
 }
 
 // setup serves over an in-memory connection per call.
-func setup(t *testing.T, d *registry, s PageIndex, log *slog.Logger) *Client {
+func setup(t *testing.T, d *registry, s Remembered, log *slog.Logger) *Client {
 	t.Helper()
 	return setupHandler(t, NewServer(Config{
-		Extensions: d, PageIndex: s, Phones: phones(t), Log: log, TokenFile: "/t",
+		Extensions: d, Remembered: s, Phones: phones(t), Log: log, TokenFile: "/t",
 		Status: func(context.Context) (any, error) { return report{Version: "v9", Connections: 2}, nil },
 	}).Handler)
 }
@@ -95,7 +164,7 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func TestClient_EveryCall(t *testing.T) {
 	d := &registry{state: admission.Waiting}
-	c := setup(t, d, pageIndex{}, quiet())
+	c := setup(t, d, &remembered{}, quiet())
 	ctx := t.Context()
 
 	if s, err := Status[report](c, ctx); err != nil || s.Version != "v9" || s.Connections != 2 {
@@ -128,7 +197,7 @@ func TestClient_EveryCall(t *testing.T) {
 
 func TestClient_ErrorsComeBackAsThemselves(t *testing.T) {
 	ctx := t.Context()
-	c := setup(t, &registry{}, pageIndex{}, quiet())
+	c := setup(t, &registry{}, &remembered{}, quiet())
 	if _, err := c.AllowExtension(ctx, 8); !errors.Is(err, ports.ErrExtensionUnknown) {
 		t.Errorf("allow 8: %v", err)
 	}
@@ -149,7 +218,7 @@ func TestClient_ErrorsComeBackAsThemselves(t *testing.T) {
 // The cause goes to the log, once; the answer is a fixed sentence.
 func TestServer_InnerFailureIsLoggedNotSent(t *testing.T) {
 	var log bytes.Buffer
-	c := setup(t, &registry{failure: errors.New("disk on fire")}, pageIndex{}, slog.New(slog.NewTextHandler(&log, nil)))
+	c := setup(t, &registry{failure: errors.New("disk on fire")}, &remembered{}, slog.New(slog.NewTextHandler(&log, nil)))
 	_, err := c.Extensions(t.Context())
 	var remote *RemoteError
 	if !errors.As(err, &remote) || strings.Contains(err.Error(), "fire") {
@@ -163,7 +232,7 @@ func TestServer_InnerFailureIsLoggedNotSent(t *testing.T) {
 // Who has left takes his request along: that fails then, and nothing is wrong.
 func TestServer_AFailureOfWhoHasLeftIsNotLogged(t *testing.T) {
 	var log bytes.Buffer
-	h := NewServer(Config{Extensions: &registry{failure: context.Canceled}, PageIndex: pageIndex{}, Log: slog.New(slog.NewTextHandler(&log, nil))}).Handler
+	h := NewServer(Config{Extensions: &registry{failure: context.Canceled}, Remembered: &remembered{}, Log: slog.New(slog.NewTextHandler(&log, nil))}).Handler
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/extensions", nil))
@@ -174,7 +243,7 @@ func TestServer_AFailureOfWhoHasLeftIsNotLogged(t *testing.T) {
 
 func TestServer_HostileRequests(t *testing.T) {
 	handler := NewServer(Config{
-		Extensions: &registry{}, PageIndex: pageIndex{}, Log: quiet(),
+		Extensions: &registry{}, Remembered: &remembered{}, Log: quiet(),
 		Status: func(context.Context) (any, error) { return report{}, nil },
 	}).Handler
 	for _, tc := range []struct {
@@ -198,6 +267,10 @@ func TestServer_HostileRequests(t *testing.T) {
 		{"escaped slash in id", "POST", "/v1/extensions/7%2f7/allow", "", 400, "bad_number"},
 		{"unknown id", "POST", "/v1/extensions/8/allow", "", 404, "unknown_extension"},
 		{"no limit", "GET", "/v1/pages", "", 400, "bad_number"},
+		{"page without an address", "POST", "/v1/pages/forget", "", 400, "bad_page"},
+		{"page of another kind", "POST", "/v1/pages/forget?url=file:///etc", "", 400, "bad_page"},
+		{"site of nothing", "POST", "/v1/pages/forget?site=*", "", 400, "bad_site"},
+		{"exclude nothing", "POST", "/v1/sites/exclude", "", 400, "bad_site"},
 		{"limit 0", "GET", "/v1/pages?limit=0", "", 400, "bad_number"},
 		{"limit over the bound", "GET", "/v1/pages?limit=1001", "", 400, "bad_number"},
 	} {

@@ -166,6 +166,32 @@ func (c *Client) ClearPages(ctx context.Context) (int, error) {
 	return cleared.Pages, err
 }
 
+// ForgetPage forgets the page at an address, and its topic.
+func (c *Client) ForgetPage(ctx context.Context, address string) (Forgotten, error) {
+	return call[Forgotten](ctx, c, http.MethodPost, "/v1/pages/forget?"+url.Values{"url": {address}}.Encode())
+}
+
+// ForgetSite forgets the pages of a site, and their topics.
+func (c *Client) ForgetSite(ctx context.Context, site string) (Forgotten, error) {
+	return call[Forgotten](ctx, c, http.MethodPost, "/v1/pages/forget?"+url.Values{"site": {site}}.Encode())
+}
+
+// Sites lists the excluded sites.
+func (c *Client) Sites(ctx context.Context) ([]string, error) {
+	return call[[]string](ctx, c, http.MethodGet, "/v1/sites")
+}
+
+// ExcludeSite keeps nothing of a site from now on, and gives all that are excluded. A
+// full list is topics.ErrSitesFull.
+func (c *Client) ExcludeSite(ctx context.Context, site string) ([]string, error) {
+	return call[[]string](ctx, c, http.MethodPost, "/v1/sites/exclude?"+url.Values{"site": {site}}.Encode())
+}
+
+// IncludeSite takes an ExcludeSite back.
+func (c *Client) IncludeSite(ctx context.Context, site string) ([]string, error) {
+	return call[[]string](ctx, c, http.MethodPost, "/v1/sites/include?"+url.Values{"site": {site}}.Encode())
+}
+
 func rowPath(id int64, verb string) string {
 	return "/v1/extensions/" + strconv.FormatInt(id, 10) + "/" + verb
 }

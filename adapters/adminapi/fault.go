@@ -9,6 +9,7 @@ import (
 	"plexus/domain/pairing"
 	"plexus/ports"
 	"plexus/usecases/devices"
+	"plexus/usecases/personal/topics"
 )
 
 // ErrNoPublicURL: an invitation needs an address, and none is known.
@@ -41,6 +42,8 @@ var (
 	errBody       = fault{http.StatusBadRequest, "unexpected_body", "This request takes no body."}
 	errNumber     = fault{http.StatusBadRequest, "bad_number", "A number in the address is missing or out of range."}
 	errDeviceID   = fault{http.StatusBadRequest, "bad_device", "The device's ID is no UUID."}
+	errPage       = fault{http.StatusBadRequest, "bad_page", "A page has an address with http or https."}
+	errSite       = fault{http.StatusBadRequest, "bad_site", "This does not name a site."}
 	errBusy       = fault{http.StatusServiceUnavailable, "busy", "Too many requests at once; try again."}
 )
 
@@ -56,6 +59,7 @@ var named = [...]struct {
 	{pairing.ErrNameMarks, fault{http.StatusBadRequest, "name_marks", "A phone's name holds what cannot be shown."}},
 	{ports.ErrDeviceLimit, fault{http.StatusConflict, "device_limit", "Every place for a phone is taken."}},
 	{devices.ErrSettingFixed, fault{http.StatusConflict, "setting_fixed", "The public URL is set by a flag, the environment or the configuration file."}},
+	{topics.ErrSitesFull, fault{http.StatusConflict, "sites_full", "No further site can be excluded."}},
 	{ErrNoPublicURL, fault{http.StatusConflict, "no_public_url", "No public URL is set."}},
 }
 

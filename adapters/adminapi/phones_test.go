@@ -49,7 +49,7 @@ func phones(t *testing.T) *devices.Service {
 // setupPhones serves p.
 func setupPhones(t *testing.T, p Phones, log *slog.Logger) *Client {
 	t.Helper()
-	srv := NewServer(Config{Extensions: &registry{}, PageIndex: pageIndex{}, Phones: p, Log: log})
+	srv := NewServer(Config{Extensions: &registry{}, Remembered: &remembered{}, Phones: p, Log: log})
 	ends := make(chan net.Conn)
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(&pipeListener{ends: ends, done: make(chan struct{})}) }()
@@ -294,7 +294,7 @@ func (l signIn) SignInCode() (SignInCode, error) {
 
 func TestSignIn_LinkAndCode(t *testing.T) {
 	handler := func(err error) *Client {
-		return setupHandler(t, NewServer(Config{Extensions: &registry{}, PageIndex: pageIndex{}, SignIn: signIn{err}, Log: quiet()}).Handler)
+		return setupHandler(t, NewServer(Config{Extensions: &registry{}, Remembered: &remembered{}, SignIn: signIn{err}, Log: quiet()}).Handler)
 	}
 	c := handler(nil)
 	if link, err := c.SignInLink(t.Context()); err != nil || link.File != "/d/sign-in-1.html" {

@@ -15,8 +15,6 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"plexus/domain/admission"
-	"plexus/domain/pages"
-	"plexus/ports"
 )
 
 // Limits of the admin socket.
@@ -37,16 +35,10 @@ type Extensions interface {
 	RotateToken(ctx context.Context) error
 }
 
-// PageIndex is the index of pages as its owner sees it.
-type PageIndex interface {
-	Pages(ctx context.Context, q ports.PageList) (list []pages.Listing, total int, err error)
-	ClearPages(ctx context.Context) (int, error)
-}
-
 // Config wires a server; every field is required.
 type Config struct {
 	Extensions Extensions
-	PageIndex  PageIndex
+	Remembered Remembered
 	Phones     Phones
 	SignIn     SignIn
 	Status     func(ctx context.Context) (any, error) // a value that encodes as a JSON object
@@ -113,10 +105,10 @@ func (s *server) routes() http.Handler {
 	post("/v1/signin/code", func(*http.Request) (any, error) { return s.SignIn.SignInCode() })
 	post("/v1/token/rotate", s.rotateToken)
 	get("/v1/pages", s.pages)
-	post("/v1/pages/clear", func(r *http.Request) (any, error) {
-		n, err := s.PageIndex.ClearPages(r.Context())
-		return Cleared{Pages: n}, err
-	})
+	post("/v1/pages/clear", s.clearPages)
+	post("/v1/pages/forget", s.forgetPages)
+	get("/v1/sites", func(*http.Request) (any, error) { return sites(s.Remembered.Excluded()), nil })
+	post("/v1/sites/{verb:(exclude|include)}", s.changeSites)
 	return r
 }
 
@@ -220,15 +212,4 @@ func (s *server) rotateToken(r *http.Request) (any, error) {
 	rows, err := s.Extensions.Extensions(r.Context())
 	rows = slices.DeleteFunc(rows, func(row admission.Extension) bool { return row.State != admission.ByToken })
 	return Rotated{TokenFile: s.TokenFile, Extensions: convert(rows, NewExtension)}, err
-}
-
-func (s *server) pages(r *http.Request) (any, error) {
-	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
-	if err != nil || limit < 1 || limit > MaxPages {
-		return nil, errNumber
-	}
-	rows, _, err := s.PageIndex.Pages(r.Context(), ports.PageList{Limit: limit})
-	return convert(rows, func(row pages.Listing) Page {
-		return Page{URL: row.URL, Title: row.Title, Origin: row.Origin, Bytes: row.Bytes, LastSeen: row.LastSeen}
-	}), err
 }

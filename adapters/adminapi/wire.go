@@ -21,6 +21,10 @@
 //	POST /v1/token/rotate                  Rotated
 //	GET  /v1/pages?limit=n                 []Page
 //	POST /v1/pages/clear                   Cleared
+//	POST /v1/pages/forget?url=u            Forgotten; or with site=s
+//	GET  /v1/sites                         []string, the excluded ones
+//	POST /v1/sites/exclude?site=s          []string
+//	POST /v1/sites/include?site=s          []string
 //
 // Every failure is a Fault.
 package adminapi
@@ -58,20 +62,6 @@ func (e Extension) String() string {
 		s += ", digits " + e.Digits
 	}
 	return s + ")"
-}
-
-// Page is one row of the page index. It holds no page text.
-type Page struct {
-	URL      string    `json:"url"`
-	Title    string    `json:"title"`
-	Origin   string    `json:"origin,omitempty"` // extension that brought it; none for the owner's own tools
-	Bytes    int       `json:"bytes"`            // of text
-	LastSeen time.Time `json:"last_seen"`
-}
-
-// Cleared says how many pages were removed.
-type Cleared struct {
-	Pages int `json:"pages"`
 }
 
 // Rotated names the file of the new host token and the extensions that used the old

@@ -203,6 +203,39 @@ func TestLive_AskIndexAndStatus(t *testing.T) {
 	}
 }
 
+func TestLive_ForgetAndExclude(t *testing.T) {
+	l := startHost(t)
+	ask := func(url string) {
+		t.Helper()
+		l.do(t, 0, "ask", "When did the tower open?", "--url", url, "--title", "Tower", "--extract", "The tower did open in 1889.")
+	}
+	expect := func(code int, part string, args ...string) {
+		t.Helper()
+		if got := l.do(t, code, args...); !strings.Contains(got.stdout+got.stderr, part) {
+			t.Errorf("%q: got %s%s", args, got.stdout, got.stderr)
+		}
+	}
+	for _, url := range []string{"https://tower.example/", "https://www.bank.example/1", "https://bank.example/2"} {
+		ask(url)
+	}
+	expect(0, "Forgotten: 1 page and 1 topic.", "index", "forget", "https://Tower.example/#top")
+	expect(0, "Nothing of that was remembered.", "index", "forget", "https://tower.example/")
+	expect(0, "Forgotten: 2 pages and 2 topics.", "index", "forget", "--site", "bank.*")
+	expect(0, "No site is excluded.", "index", "exclude")
+	expect(0, "bank.example", "index", "exclude", "Bank.example")
+	ask("https://www.bank.example/1")
+	expect(0, "The index is empty.", "index", "list")
+	if report := decode[status.Report](t, l.do(t, 0, "status", "--json").stdout); report.Kept.Topics != 0 {
+		t.Errorf("topics are kept: %+v", report.Kept)
+	}
+	expect(0, "No site is excluded.", "index", "include", "bank.example")
+	ask("https://www.bank.example/1")
+	expect(0, "https://www.bank.example/1", "index", "list")
+	expect(2, "begins with http", "index", "forget", "bank.example")
+	expect(2, "Leave the port away", "index", "exclude", "bank.example:443")
+	expect(2, "usage: plexus index", "index", "forget")
+}
+
 func TestLive_RotatedTokenReplacesTheOldOne(t *testing.T) {
 	l := startHost(t)
 	path := strings.TrimSpace(l.do(t, 0, "token", "path").stdout)

@@ -40,7 +40,7 @@ func commands() []command {
 		{"status", "show what is configured, reachable and waiting", runStatus},
 		{"doctor", "find out why a phone does not get through", diagnose},
 		{"extensions", "decide which browser extensions may ask", manage.Extensions},
-		{"index", "show or empty the index of pages that were asked about", manage.Index},
+		{"index", "show, forget or exclude pages that were asked about", manage.Index},
 		{"backup", "write a copy of the database to a file", manage.Backup},
 		{"restore", "bring a backup in", manage.Restore},
 		{"token", "find or replace the token of programs without a browser", manage.Token},

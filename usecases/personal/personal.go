@@ -20,6 +20,7 @@ import (
 	"plexus/usecases/personal/hub"
 	"plexus/usecases/personal/life"
 	"plexus/usecases/personal/presentation"
+	"plexus/usecases/personal/privacy"
 	"plexus/usecases/personal/tasks"
 	"plexus/usecases/personal/topics"
 	"plexus/usecases/personal/turns"
@@ -32,6 +33,7 @@ type Deps struct {
 	hub.Services
 	Archive  ports.PersonalArchive
 	Settings ports.Settings
+	Index    ports.PageIndex // the pages that are remembered; nil: none are
 	// Model answers turns; nil: there is none. HasModel says whether one is known
 	// now; nil: whenever Model is there.
 	Model    ports.Generator
@@ -59,10 +61,11 @@ type Options struct {
 // called concurrently.
 type Host struct {
 	*hub.Hub
-	Chats  *chats.Chats
-	Life   *life.Life
-	Topics *topics.Topics
-	Turns  *turns.Turns
+	Chats   *chats.Chats
+	Life    *life.Life
+	Privacy *privacy.Privacy
+	Topics  *topics.Topics
+	Turns   *turns.Turns
 }
 
 // Input says what a client can hand in now (decision K10).
@@ -134,6 +137,7 @@ func open(ctx context.Context, deps Deps, opts Options) (_ *Host, err error) {
 	})
 	host.Chats = chats.New(h, deps.Archive, queue, host.Topics, spoken, opts.Language)
 	host.Life = life.New(h)
+	host.Privacy = privacy.New(h, deps.Index, host.Chats, host.Topics)
 
 	// The members of the snapshot stand in this order.
 	err = h.Open(ctx,

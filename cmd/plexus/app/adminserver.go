@@ -38,7 +38,7 @@ func (p *process) adminServers(ctx context.Context) ([]server, error) {
 		return nil, err
 	}
 	admin := adminapi.NewServer(adminapi.Config{
-		Extensions: p.browsers, PageIndex: p.store.Pages(), Phones: p.devices, SignIn: p.signIn,
+		Extensions: p.browsers, Remembered: p.personal.Privacy, Phones: p.devices, SignIn: p.signIn,
 		Status: func(ctx context.Context) (any, error) {
 			return p.source.Gather(ctx, status.Probe(ctx, p.opts.Config, p.services))
 		},

@@ -45,7 +45,7 @@ func (p *process) newPersonal(ctx context.Context) (*personal.Host, error) {
 			Store: p.store.Personal(), Random: rand.Reader, Now: time.Now, Within: context.WithTimeout,
 			After: func(wait time.Duration, call func()) func() bool { return time.AfterFunc(wait, call).Stop }, Log: p.log,
 		},
-		Archive: p.store.Personal(), Settings: p.store.Settings(), Find: p.questions.Find, Transcriber: p.services.Recognizer,
+		Archive: p.store.Personal(), Settings: p.store.Settings(), Index: p.store.Pages(), Find: p.questions.Find, Transcriber: p.services.Recognizer,
 	}
 	if p.services.Search != nil {
 		deps.Search = p.questions.Search

@@ -2,6 +2,7 @@ package chats
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -128,19 +129,67 @@ const deleteStep = 200
 
 // DeleteTopics removes every topic and says how many there were.
 func (c *Chats) DeleteTopics(ctx context.Context) (n int, err error) {
-	defer c.eraseTraces() // also of those that were deleted before it failed
 	c.topics.AllErased()
+	return c.deleteTopics(ctx, func(tx ports.PersonalView) ([]conversations.Conversation, error) {
+		return c.topics.Oldest(tx, deleteStep, "")
+	})
+}
+
+// DeleteTopicsAbout removes the topics of those pages whose address is to go, and says
+// how many there were.
+func (c *Chats) DeleteTopicsAbout(ctx context.Context, goes func(address string) bool) (n int, err error) {
+	var going []string
+	err = c.hub.Store.View(ctx, func(tx ports.PersonalView) error {
+		for offset := 0; ; offset += deleteStep {
+			list, err := tx.Conversations(ports.ConversationQuery{Kind: conversations.Topic, Limit: deleteStep, Offset: offset})
+			if err != nil || len(list) == 0 {
+				return err
+			}
+			for _, topic := range list {
+				address := topic.SubjectKey
+				if about, ok, err := stored.Background(tx, topic.ID); err != nil {
+					return err
+				} else if ok {
+					address = about.URL // the key of a long one is a hash
+				}
+				if goes(address) {
+					going = append(going, topic.ID)
+				}
+			}
+		}
+	})
+	if err != nil {
+		return 0, fmt.Errorf("look for topics: %w", err)
+	}
+	return c.deleteTopics(ctx, func(tx ports.PersonalView) (list []conversations.Conversation, err error) {
+		for len(list) < deleteStep && len(going) > 0 {
+			topic, err := tx.Conversation(going[0])
+			if err != nil && !errors.Is(err, ports.ErrConversationUnknown) {
+				return nil, err
+			}
+			if going = going[1:]; err == nil && !c.voice.Owns(topic.ID) {
+				list = append(list, topic)
+			}
+		}
+		return list, nil
+	})
+}
+
+// deleteTopics removes what next gives, until it gives none.
+func (c *Chats) deleteTopics(ctx context.Context, next func(tx ports.PersonalView) ([]conversations.Conversation, error)) (n int, err error) {
+	defer c.eraseTraces() // also of those that were deleted before it failed
 	for {
 		var gone []conversations.Conversation
 		err := c.hub.Change(ctx, hub.Mutation{
 			Apply: func(tx ports.PersonalTx) (_ any, err error) {
-				if gone, err = c.topics.Oldest(tx, deleteStep, ""); err != nil {
+				if gone, err = next(tx); err != nil {
 					return nil, err
 				}
 				if len(gone) == 0 {
 					return nil, hub.ErrUnchanged
 				}
 				for _, topic := range gone {
+					c.topics.Erased(topic)
 					if err := stored.DropConversation(tx, topic.ID); err != nil {
 						return nil, err
 					}

@@ -48,6 +48,9 @@ type Topics struct {
 	erased    erasures
 	full      atomic.Bool // there is more text than may be kept, and nothing to remove
 	recording atomic.Bool
+
+	sites         atomic.Pointer[[]pages.Site] // excluded ones, in order
+	changingSites sync.Mutex                   // held while that is stored: one change after the other
 }
 
 // New makes them and loads the owner's choice. dropTurns ends what is being said in
@@ -57,14 +60,15 @@ func New(ctx context.Context, h *hub.Hub, settings ports.Settings, archive ports
 	t.opts.MaxTopics = cmp.Or(opts.MaxTopics, conversations.MaxTopics)
 	t.opts.MaxBytes = cmp.Or(opts.MaxBytes, conversations.MaxBytes)
 	t.opts.MaxAge = cmp.Or(opts.MaxAge, conversations.TopicAge)
+	chosen, err := settings.Settings(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("load settings: %w", err)
+	}
 	t.recording.Store(opts.Record)
 	if !opts.RecordFixed {
-		chosen, err := settings.Settings(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("load settings: %w", err)
-		}
 		t.recording.Store(chosen[recordingKey] != "off")
 	}
+	t.loadSites(chosen)
 	return t, nil
 }
 
@@ -108,7 +112,7 @@ var _ ports.AnswerRecorder = (*Topics)(nil)
 // BeginAnswer implements ports.AnswerRecorder.
 func (t *Topics) BeginAnswer(q ports.AnsweredQuestion) ports.AnswerRecord {
 	address, ok := pages.CanonicalURL(q.Page.URL)
-	if !t.recording.Load() || !ok {
+	if !t.recording.Load() || !ok || t.excludes(address) {
 		return nil
 	}
 	return &answer{topics: t, question: q, address: address, subject: conversations.SubjectKey(address), began: t.erased.begin()}
@@ -124,7 +128,8 @@ type answer struct {
 
 // KeepsPage implements ports.AnswerRecord.
 func (n *answer) KeepsPage() bool {
-	return n.topics.recording.Load() && !n.topics.erased.since(n.subject, n.began)
+	t := n.topics
+	return t.recording.Load() && !t.excludes(n.address) && !t.erased.since(n.subject, n.began) && !t.erased.siteSince(n.address, n.began)
 }
 
 // End implements ports.AnswerRecord.
@@ -217,6 +222,7 @@ type erasures struct {
 	running int               // answers
 	clock   uint64            // rises with every erasure
 	erased  map[string]uint64 // subject key → clock; "" stands for all
+	sites   map[pages.Site]uint64
 }
 
 // begin notes that an answer is under way, and gives when it began.
@@ -239,7 +245,7 @@ func (e *erasures) end() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.running--; e.running == 0 {
-		e.erased = nil
+		e.erased, e.sites = nil, nil
 	}
 }
 
