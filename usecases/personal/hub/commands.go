@@ -23,12 +23,6 @@ type Nothing struct{}
 // Read implements Parameters.
 func (*Nothing) Read(*jsonform.Form) {}
 
-// Knows reports whether there is such a method.
-func (h *Hub) Knows(method string) bool {
-	_, known := h.methods[method]
-	return known
-}
-
 // Admits reports whether a phone may call a method.
 func (h *Hub) Admits(method string) bool { return h.methods[method].Phone }
 

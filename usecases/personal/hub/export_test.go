@@ -17,6 +17,12 @@ func Fingerprint(method string, params json.RawMessage) string {
 	return fingerprint
 }
 
+// Knows reports whether there is such a method.
+func (h *Hub) Knows(method string) bool {
+	_, known := h.methods[method]
+	return known
+}
+
 // Read reads the parameters of a method.
 func (h *Hub) Read(method string, raw json.RawMessage) (params any, err error) {
 	c, known := h.methods[method]
