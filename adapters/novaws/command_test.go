@@ -279,6 +279,9 @@ func TestN24_TooLargeAMessageIs1009(t *testing.T) {
 			p := h.start(h.open(path))
 			_ = p.Send(make([]byte, 65_537))
 			p.wantEnd(1009)
+			if want := "a message has at most 65536 bytes"; !strings.Contains(p.end.Error(), want) {
+				t.Errorf("%s: the end says %v, want %q", path, p.end, want)
+			}
 		}
 	})
 }

@@ -81,8 +81,12 @@ func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger)
 	limit := time.AfterFunc(pairLimit, socket.CloseNow)
 	defer limit.Stop()
 
-	request, ok := firstText(socket)
-	if !ok {
+	request, err := firstText(socket)
+	if err != nil {
+		if wsconn.FaultOf(err) == wsconn.TooBig {
+			socket.Close(closeCode(sessions.MessageTooBig, false), closeLimit)
+			return
+		}
 		link.abandon()
 		return
 	}
@@ -191,19 +195,22 @@ func tokenOf(request nova.PairRequest) secret.Text {
 }
 
 // firstText reads the one message that counts. A binary one is an empty request,
-// which gets the error answer. ok is false when none came.
-func firstText(socket *wsconn.Socket) (request []byte, ok bool) {
+// which gets the error answer, and so does one that breaks off in the middle.
+func firstText(socket *wsconn.Socket) (request []byte, err error) {
 	binary, body, err := socket.Next()
 	if err != nil {
-		return nil, false
+		return nil, err
 	}
 	request, err = io.ReadAll(body) // the socket bounds it
 	if err != nil {
-		return nil, wsconn.FaultOf(err) != wsconn.PeerGone
+		if fault := wsconn.FaultOf(err); fault == wsconn.PeerGone || fault == wsconn.TooBig {
+			return nil, err
+		}
+		return nil, nil
 	}
 	socket.MessageDone()
 	if binary {
-		return nil, true
+		return nil, nil
 	}
-	return request, true
+	return request, nil
 }

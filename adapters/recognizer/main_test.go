@@ -52,7 +52,9 @@ func TestOneLine(t *testing.T) {
 		"안녕\n하세요":                  "안녕 하세요",
 		"[BLANK_AUDIO]":            "",
 		" [BLANK_AUDIO]\nyes\n":    "yes",
-		"he said [BLANK_AUDIO]":    "he said [BLANK_AUDIO]",
+		"he said [BLANK_AUDIO]":    "he said", // nobody says the mark itself
+		"[BLANK_AUDIO] he said":    "he said",
+		"[BLANK_AUDIO] (music)":    "",
 		"bad \xff\xfe bytes \xe4":  "bad \uFFFD bytes \uFFFD",
 		"\x1b[31mred\x1b[0m\x00":   "[31mred[0m",
 		"nul\x00s and \u0085 C1":   "nuls and  C1",
@@ -66,6 +68,32 @@ func TestOneLine(t *testing.T) {
 	} {
 		if got := oneLine(said); got != want {
 			t.Errorf("%q gives %q; want %q", said, got, want)
+		}
+	}
+}
+
+// TestOneLine_SilenceIsNoText: what a recognizer says of what it heard, on a line of
+// its own; within a line it stays, since a person may have said it.
+func TestOneLine_SilenceIsNoText(t *testing.T) {
+	for _, said := range []string{
+		"[ Silence ]", "[silence]", "(music)", "[Music]", "[MUSIC PLAYING]", "(upbeat music)", "[ Pause ].", "(music) (applause)",
+		"[_TT_150_]", "{noise}", "*sighs*", "(a (nested) remark)", "（音乐）", "［拍手］", "【字幕】", "[inaudible]...", "- [laughs]",
+		"♪", "♪♪", "♪ la la la ♪", "♫ [singing] ♫", "🎵 🎶", "♪ Happy birthday ♪.", "...", "…", "-", "。",
+		"[Music]\n(applause)\n\n♪", "[00:00.000 --> 00:02.500]  [ Silence ]",
+	} {
+		if got := oneLine(said); got != "" {
+			t.Errorf("%q gives %q", said, got)
+		}
+		if got := oneLine("before\n" + said + "\nafter"); got != "before after" {
+			t.Errorf("between lines %q gives %q", said, got)
+		}
+	}
+	for _, said := range []string{
+		"[Music] Hello", "Hello (laughs)", "(see above) and (below) as well", "(not closed", "closed)", "[a) b", "* one", "2 * 3 * 4",
+		"♪ Happy birthday", "the note ♪ is G", "what?", "(a) first", "42", "«ja»", "hi",
+	} {
+		if got := oneLine(said); got != said {
+			t.Errorf("%q gives %q", said, got)
 		}
 	}
 }

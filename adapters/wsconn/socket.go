@@ -31,6 +31,9 @@ type Socket struct {
 	watchdog *WatchdogConn
 	reader   *bufio.Reader // the library's
 
+	readLimit int64
+	body      boundedBody // of the message that is being read
+
 	inMessage atomic.Bool // set by the reader: the reading goroutine, or Close
 
 	// Close reads too, until the peer's close frame: from then on the reading
@@ -71,8 +74,8 @@ func Upgrade(w http.ResponseWriter, r *http.Request, opts UpgradeOptions) (*Sock
 	if err != nil {
 		return nil, fmt.Errorf("upgrade: %w", err)
 	}
-	ws.SetReadLimit(opts.ReadLimit)
-	s.ws = ws
+	ws.SetReadLimit(opts.ReadLimit) // of a message that Close passes over; boundedBody comes before it
+	s.ws, s.readLimit = ws, opts.ReadLimit
 	return s, nil
 }
 
@@ -105,7 +108,29 @@ func (s *Socket) Next() (binary bool, body io.Reader, err error) {
 		return false, nil, err
 	}
 	s.inMessage.Store(true)
-	return typ == websocket.MessageBinary, body, nil
+	s.body = boundedBody{body, s.readLimit}
+	return typ == websocket.MessageBinary, &s.body, nil
+}
+
+// errTooBig ends the reading of a message that is over the limit.
+var errTooBig = errors.New("the message is over the limit")
+
+// boundedBody ends a message that is over the limit before the library does, whose
+// close frame would name one byte more than may be sent.
+type boundedBody struct {
+	r    io.Reader
+	left int64 // less than 0: the limit is passed
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, errTooBig
+	}
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left+1)])
+	if b.left -= int64(n); b.left < 0 {
+		return n - 1, errTooBig
+	}
+	return n, err
 }
 
 // MessageDone says that the message was read to its end.
@@ -178,6 +203,9 @@ func (s *Socket) Close(code CloseCode, within time.Duration) {
 		s.readMu.Unlock()
 		limit := time.AfterFunc(within, func() { _ = s.watchdog.Conn.Close() })
 		defer limit.Stop()
+		if code.Code == int(websocket.StatusMessageTooBig) && code.Reason == "" {
+			code.Reason = fmt.Sprintf("a message has at most %d bytes", s.readLimit)
+		}
 		_ = s.ws.Close(websocket.StatusCode(code.Code), code.Reason) // the peer may be gone already, which is what Close is for
 	})
 }
@@ -195,7 +223,7 @@ const (
 	PeerGone          Fault = iota + 1 // closed, reset, or we closed it ourselves
 	TimedOut                           // one of Limits ran out
 	PongNotTaken                       // the peer pings and does not take the pong
-	TooBig                             // over ReadLimit; the library has sent 1009
+	TooBig                             // over ReadLimit
 	ProtocolViolation                  // the peer broke RFC 6455; the library may have told it so, in its own words
 )
 
@@ -203,7 +231,7 @@ const (
 func FaultOf(err error) Fault {
 	var broken *net.OpError
 	switch {
-	case errors.Is(err, websocket.ErrMessageTooBig):
+	case errors.Is(err, errTooBig), errors.Is(err, websocket.ErrMessageTooBig):
 		return TooBig
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return TimedOut

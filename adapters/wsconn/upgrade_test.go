@@ -73,7 +73,7 @@ func TestFaultOf(t *testing.T) {
 		{&net.OpError{Op: "write", Err: os.ErrDeadlineExceeded}, TimedOut},
 		{os.ErrDeadlineExceeded, TimedOut},
 		{context.DeadlineExceeded, PongNotTaken},
-		{websocket.ErrMessageTooBig, TooBig},
+		{websocket.ErrMessageTooBig, TooBig}, {errTooBig, TooBig},
 		{errors.New("a rule"), ProtocolViolation},
 	} {
 		if got := FaultOf(fmt.Errorf("reading: %w", tc.err)); got != tc.want {

@@ -1,6 +1,7 @@
 package nova
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 
@@ -108,7 +109,7 @@ func AppendDesktop(dst []byte, m Message) ([]byte, error) {
 		return m.append(dst, MaxDesktopText), nil
 	case PersonalResult:
 		if len(m.Data) > MaxDesktopText-MaxText {
-			m = PersonalResult{RequestID: m.RequestID, Error: tooLarge, InputStatus: "unknown"}
+			m = PersonalResult{RequestID: m.RequestID, Error: tooLarge, InputStatus: cmp.Or(m.InputStatus, "unknown"), InputTaskID: m.InputTaskID}
 		}
 		return m.append(dst, MaxDesktopText)
 	}

@@ -24,9 +24,10 @@ const (
 	formatExtensible = 0xFFFE // the format proper is the beginning of the identifier at subFormat
 	subFormat        = 24
 
-	// openEnd is the length that a program writes which cannot go back and
-	// correct it, such as ffmpeg into a pipe: the data goes on to the end.
-	openEnd = 0xFFFFFFFF
+	// minPlaceholder is the least of the lengths that programs write which cannot go
+	// back and correct them: 0xFFFFFFFF (ffmpeg), 0x80000000 (arecord), 0x7FFFF000
+	// (sox, espeak), each less what stands before the samples. Others write 0.
+	minPlaceholder = 0x7FFF0000
 )
 
 // What is wrong with a file that is no WAV file of speech at all.
@@ -77,7 +78,8 @@ func AppendWAV(dst, samples []byte) []byte {
 func WAVSize(bytes int) int { return wavHeader + chunkHeader + fmtLength + chunkHeader + bytes }
 
 // ParseWAV gives the samples of a WAV file, as a part of file. Their form has to
-// be ours, else the error is a *FormatError; how many there are is for Check.
+// be ours, else the error is a *FormatError; how many there are is for Check. Where the
+// file has a placeholder for their length, as from a pipe, they go on to its end.
 func ParseWAV(file []byte) ([]byte, error) {
 	if len(file) < wavHeader || string(file[:4]) != "RIFF" || string(file[8:wavHeader]) != "WAVE" {
 		return nil, ErrNoWAV
@@ -86,8 +88,8 @@ func ParseWAV(file []byte) ([]byte, error) {
 	for rest := file[wavHeader:]; len(rest) >= chunkHeader; {
 		name, size := string(rest[:4]), uint64(binary.LittleEndian.Uint32(rest[4:chunkHeader]))
 		rest = rest[chunkHeader:]
-		if name == "data" && size == openEnd {
-			size = uint64(len(rest))
+		if name == "data" && isPlaceholder(size, file) {
+			size = uint64(len(rest) &^ 1) // a pipe may break off within a sample
 		}
 		if size > uint64(len(rest)) {
 			return nil, ErrCutShort
@@ -111,6 +113,13 @@ func ParseWAV(file []byte) ([]byte, error) {
 		rest = rest[min(size+size%2, uint64(len(rest))):]
 	}
 	return nil, ErrNoSamples
+}
+
+// isPlaceholder: of a length of 0 the length of the whole file has to be one too, since
+// there are files without samples.
+func isPlaceholder(size uint64, file []byte) bool {
+	whole := uint64(binary.LittleEndian.Uint32(file[4:]))
+	return size >= minPlaceholder && size > uint64(len(file)) || size == 0 && whole != uint64(len(file)-8)
 }
 
 func checkFormat(content []byte) error {

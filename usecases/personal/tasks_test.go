@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -205,6 +206,37 @@ func TestTasksWithoutAnExecutor(t *testing.T) {
 		phone.done("look", "tasks.list", `{}`)
 		if r := phone.ask("look", "tasks.list", `{}`); r.ReloadRequired || len(r.Data) == 0 {
 			s.Errorf("listed again: %+v", r)
+		}
+	})
+}
+
+// TestTaskInput_AFailureSaysWhatBecameOfTheText: whatever the reason, and again when
+// the same request is repeated; other commands say nothing of it.
+func TestTaskInput_AFailureSaysWhatBecameOfTheText(t *testing.T) {
+	staged(t, func(s *stage) {
+		s.put("task", "t1", held("t1", ""))
+		phone := s.phone()
+		text := `,"session_id":"s","text":"go on"`
+		for _, c := range []struct {
+			id, params string
+			want       workbench.Refusal
+			task       string
+		}{
+			{"a", fence(0, text), workbench.TaskInputUnavailable, "t1"},
+			{"a", fence(0, text), workbench.TaskInputUnavailable, "t1"},
+			{"a", fence(1, text), workbench.RequestConflict, "t1"},
+			{"b", fence(7, text), workbench.StaleTask, "t1"},
+			{"c", strings.Replace(fence(0, text), `"t1"`, `"t9"`, 1), workbench.TaskNotFound, "t9"},
+			{"d", fence(0, `,"session_id":"s","text":""`), workbench.InvalidRequest, ""},
+			{"e", fence(0, text+`,"more":1`), workbench.InvalidRequest, ""},
+		} {
+			r := phone.ask(c.id, "tasks.input", c.params)
+			if r.Error != string(c.want) || r.InputStatus != "failed" || r.InputTaskID != c.task {
+				s.Errorf("%s %s: %+v", c.id, c.params, r)
+			}
+		}
+		if r := phone.ask("f", "tasks.continue", fence(0, ``)); r.Error == "" || r.InputStatus != "" || r.InputTaskID != "" {
+			s.Errorf("tasks.continue: %+v", r)
 		}
 	})
 }

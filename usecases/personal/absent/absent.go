@@ -94,7 +94,7 @@ func Discovery(zone string) hub.Area {
 				Desktop: hub.Constant(`{"tasks":` + noTasks + `,"memory":` + noMemory + `,"discovery":false,"sources":false}`),
 				Phone:   hub.Constant(`{"tasks":` + noTasks + `,"memory":` + noMemory + `}`),
 			},
-			{Name: "settings", Desktop: hub.Constant(`{"discovery_enabled":true,"discovery_interval_minutes":30,"timezone":` + string(jsonscan.AppendString(nil, zone)) +
+			{Name: "settings", Desktop: hub.Constant(`{"discovery_enabled":false,"discovery_interval_minutes":30,"timezone":` + string(jsonscan.AppendString(nil, zone)) +
 				`,"quiet_start":"22:00","quiet_end":"08:00","briefing_outlook_enabled":false,"briefing_review_enabled":false,` +
 				`"briefing_outlook_time":"08:30","briefing_review_time":"18:30","briefing_weekdays":[1,2,3,4,5]}`)},
 		},

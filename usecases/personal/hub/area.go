@@ -66,8 +66,8 @@ type Handler struct {
 	read  func(f *jsonform.Form) call
 }
 
-// call is a command whose parameters have been read. One of mutate and query is
-// there.
+// call is a command whose parameters have been read, in order or not. One of mutate
+// and query is there.
 type call struct {
 	params any
 	mutate func(r Request) Mutation
@@ -79,6 +79,22 @@ type call struct {
 type Parameters[P any] interface {
 	*P
 	Read(f *jsonform.Form)
+}
+
+// input is what the parameters of a command have that hands a text to a task.
+type input interface{ InputFor() (taskID string) }
+
+// failed adds to the failure of a command that hands a text to a task what became of
+// the text (nova-personal §1.2). Where nothing else is known it reached nobody: this
+// host refuses before it hands anything over.
+func (c call) failed(r Result) Result {
+	if asked, ok := c.params.(input); ok && r.Error != "" && r.InputStatus == "" {
+		r.InputStatus = "failed"
+		if r.Error != workbench.InvalidRequest {
+			r.InputTaskID = asked.InputFor()
+		}
+	}
+	return r
 }
 
 // Mutate is the handler of a command that may change something. Its outcome is

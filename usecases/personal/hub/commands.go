@@ -54,7 +54,7 @@ func (c Command) read(params json.RawMessage) (asked call, fingerprint string, e
 	}
 	asked = c.Do.read(f)
 	if _, err := f.Done(); err != nil {
-		return call{}, fingerprint, fmt.Errorf("read parameters of %s: %w: %w", c.Method, workbench.InvalidRequest, err)
+		return asked, fingerprint, fmt.Errorf("read parameters of %s: %w: %w", c.Method, workbench.InvalidRequest, err)
 	}
 	return asked, fingerprint, nil
 }
@@ -80,12 +80,12 @@ func (c *Client) command(ctx context.Context, m nova.PersonalCommand) error {
 			return fmt.Errorf("wait for a command's turn: %w", err)
 		}
 		c.hold()
-		c.answer(command, req, result, 0)
+		c.answer(command, req, asked.failed(result), 0)
 		return nil
 	}
 	defer h.commands.leave()
 	c.hold()
-	defer func() { c.answer(command, req, result, revision) }() // also after a panic: the client waits
+	defer func() { c.answer(command, req, asked.failed(result), revision) }() // also after a panic: the client waits
 
 	ctx = context.WithoutCancel(ctx) // an admitted command is completed even if its client goes
 	done, carried, err := h.run(ctx, command, req, asked, invalid)

@@ -86,6 +86,9 @@ type (
 	}
 )
 
+// InputFor tells the hub for which task a text was.
+func (p Input) InputFor() string { return p.TaskID }
+
 func (p *Look) Read(f *jsonform.Form) {
 	params.Text(f, "task_id", &p.TaskID, params.MaxRef)
 	if f.Has("after") {
