@@ -217,6 +217,57 @@ func TestOwnerPagePairsAPhone(t *testing.T) {
 	}
 }
 
+// TestK18_OwnerPageLetsASecondPhoneIn names a phone with the keyboard alone, and lets
+// the other one in, which shows without a reload that it was turned away.
+func TestK18_OwnerPageLetsASecondPhoneIn(t *testing.T) {
+	o := startOwnerPage(t)
+	var tokens []pairing.DeviceToken
+	var ids []string
+	for range 2 {
+		i, _, err := o.clients.CreateInvitation(t.Context(), "wss://box.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, device, err := o.clients.Redeem(t.Context(), i.Code, "Phone")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens, ids = append(tokens, token), append(ids, device.ID.String())
+	}
+	link := &phoneLink{closed: make(chan sessions.CloseReason, 1)}
+	detach := o.connect(tokens[0], link)
+	p := o.enter(launch(t, extensionDir))
+	p.window(320, 800, 1)
+	p.click(`nav a[href$="/devices"]`)
+	row := func(i int, rest string) string { return fmt.Sprintf("[data-device=%q] %s", ids[i], rest) }
+	p.waitText(row(0, ".strong"), "Phone")
+	p.waitText(row(1, ".strong"), "Phone (2)")
+	p.typeText(row(0, `a[href$="/rename"]`), "\r")
+	p.wait(`document.activeElement.id === "name" && document.activeElement.value === "Phone"`)
+	p.eval(`document.activeElement.select()`)
+	p.typeText("#name", "Ann’s phone\r")
+	p.waitText(row(0, ".strong"), "Ann’s phone")
+	p.waitText(row(1, ".strong"), "Phone")
+	p.eval("window.kept = true")
+	who, err := o.clients.Authenticate(t.Context(), tokens[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.clients.TurnAway(t.Context(), who)
+	p.wait(fmt.Sprintf(`document.querySelector(%q)?.innerText.includes("Another phone is connected: Ann’s phone")`, row(1, "")))
+	if p.eval("window.kept") != true {
+		t.Error("the page was loaded again to show who was turned away")
+	}
+	p.typeText(row(1, "form button"), "\r")
+	p.wait(`document.querySelector(".banner.good")?.innerText.startsWith("The other phone is disconnected.")`)
+	if reason := receive(t, "the end of the other phone's connection", link.closed); reason != sessions.ConcurrentClient {
+		t.Errorf("closed for %v", reason)
+	}
+	detach()
+	defer o.connect(tokens[1], link)()
+	p.waitText(row(1, ".badge.good"), "Connected now")
+}
+
 // phoneLink notes why it was closed.
 type phoneLink struct{ closed chan sessions.CloseReason }
 

@@ -79,23 +79,26 @@ func (c *Clients) chosenDevice() pairing.DeviceID {
 
 // LetIn ends the connections of all other clients, as if they had come second, and
 // keeps the place free for the device until it comes, two minutes at most. Unknown
-// is ports.ErrDeviceUnknown. Where nobody else is connected there is nothing to do.
+// is ports.ErrDeviceUnknown.
 func (c *Clients) LetIn(ctx context.Context, id pairing.DeviceID) error {
 	if _, err := c.deps.Devices.DeviceHash(ctx, id); err != nil {
 		return fmt.Errorf("let a device in: %w", err)
 	}
 	now := c.deps.Now()
 	var ended []ports.ClientLink
+	isIn := false
 	c.mu.Lock()
 	for link, who := range c.live {
-		if who.Master || who.Device.ID != id {
-			ended = append(ended, link)
-		}
-		if !who.Master && who.Device.ID != id {
+		switch {
+		case !who.Master && who.Device.ID == id:
+			isIn = true
+			continue
+		case !who.Master:
 			c.busy[who.Device.ID] = busy{now, id}
 		}
+		ended = append(ended, link)
 	}
-	if len(ended) > 0 {
+	if !isIn {
 		c.chosen = choice{id, now.Add(letInLimit)}
 	}
 	c.mu.Unlock()
