@@ -137,3 +137,16 @@ func indexSize(t Words, i Index) string {
 	}
 	return fmt.Sprintf(t.IndexPages, i.Pages, formatBytes(i.Bytes))
 }
+
+// beginning cuts a text to what is enough to tell it from others.
+func beginning(text string) string {
+	const enough = 60
+	n := 0
+	for i := range text {
+		if n == enough {
+			return text[:i] + "…"
+		}
+		n++
+	}
+	return text
+}

@@ -149,7 +149,7 @@ func follow(t *testing.T, phone *program.TerminalPhone, model *stubModel) {
 }
 
 // cutOff kills the host in the middle of an acknowledged turn and starts it again.
-// It gives the turn's request.
+// The phone asks once more. It gives the request of the turn that was cut off.
 func cutOff(t *testing.T, phone *program.TerminalPhone, model *stubModel, host *plexus) (requestID string) {
 	t.Helper()
 	phone.Says("And what does it cost?")
@@ -171,11 +171,14 @@ func cutOff(t *testing.T, phone *program.TerminalPhone, model *stubModel, host *
 	if got := strings.Join(statuses, ", "); got != want || !strings.Contains(said(after), "assistant: Ada Bridge did.") {
 		t.Errorf("after the restart the topic has %s\n%s", got, said(after))
 	}
-	phone.Says("/again")
-	// The phone names the host that it sent the text to, which is gone.
-	if e := phone.Shows("text", "once more", program.Any); e.OK || e.Error != string(nova.OutcomeUnknown) || e.RequestID != requestID {
+	phone.Says("/again") // as a new text, since it is seen that the first got no answer
+	if e := phone.Shows("text", "once more", program.Any); !e.OK || e.RequestID == requestID {
 		t.Errorf("asked again the host says %+v", e)
 	}
+	receive(t, "the question once more", model.asked)
+	model.say <- "It costs nothing."
+	model.say <- ""
+	phone.Shows("caption", "with the answer", func(e program.Event) bool { return e.Final && e.FullText == "It costs nothing." })
 	phone.Quits()
 	return requestID
 }
@@ -189,7 +192,7 @@ func onThePage(t *testing.T, host *plexus, b *chromium, model *stubModel, phone 
 	owner.waitText("h1", "Conversations")
 	owner.click(fmt.Sprintf("[data-conversation=%q] a", topic))
 	owner.waitText("h1", "The Valley Bridge")
-	owner.wait(`document.querySelectorAll(".talk .message.mine").length === 3 && document.querySelector(".talk").innerText.includes("Ada Bridge did.")`)
+	owner.wait(`document.querySelectorAll(".talk .message.mine").length === 4 && document.querySelector(".talk").innerText.includes("Ada Bridge did.")`)
 	owner.typeText("#text", "Can one walk over it?\r")
 	receive(t, "a question to the model", model.asked)
 	model.say <- "One can "
