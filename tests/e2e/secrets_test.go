@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,6 +27,7 @@ const (
 	markTitle    = "MARKPAGETITLE"
 	markResult   = "MARKRESULT"
 	markAnswer   = "MARKANSWER"
+	modelSays    = "no such luck"
 	searchKey    = "mark-search-key-5f0e"
 	modelKey     = "mark-model-key-91c2"
 )
@@ -36,10 +39,21 @@ func upstream(t *testing.T, status int) *httptest.Server {
 		switch {
 		case r.URL.Path == "/healthz":
 			fmt.Fprint(w, `{"status":"ok"}`)
+		case status != 0 && r.URL.Path == "/v1/models":
+			w.WriteHeader(status)
+			fmt.Fprintf(w, `{"error":"refused %s"}`, r.Header.Get("Authorization"))
 		case status != 0:
 			w.WriteHeader(status)
-			// A careless service repeats what it was sent.
-			fmt.Fprintf(w, `{"error":"%s %s %s"}`, r.Header.Get("Authorization"), r.URL.Query().Get("q"), markAnswer)
+			// A careless service repeats what it was sent. What a model's service says of
+			// its own is told.
+			body, _ := io.ReadAll(r.Body)
+			own := markAnswer
+			if strings.HasPrefix(r.URL.Path, "/v1/chat/") {
+				own = modelSays
+			}
+			_ = json.NewEncoder(w).Encode(map[string]string{"error": strings.Join([]string{own, r.Header.Get("Authorization"), r.URL.Query().Get("q"), string(body)}, " ")})
+		case r.URL.Path == "/v1/models":
+			fmt.Fprint(w, `{"data":[{"id":"stub"}]}`)
 		case strings.HasSuffix(r.URL.Path, "/search"):
 			fmt.Fprintf(w, `{"results":[{"url":"https://r.example/","title":"%s","snippet":"%s","score":1}],"took_ms":1}`, markResult, markResult)
 		default:
@@ -127,7 +141,7 @@ func TestQ4_NoPayloadTextInLogs(t *testing.T) {
 			services := upstream(t, status)
 			for _, format := range []string{"text", "json"} {
 				d, printed, token := exercise(t, services, format)
-				if log := d.logged(); !strings.Contains(log, "connection closed") {
+				if log := d.logged(); !strings.Contains(log, "connection closed") || strings.Contains(log, modelSays) != (status != 0) {
 					t.Errorf("this is no log of what happened:\n%s", log)
 				}
 				search(t, format+" log", d.logged(), markQuestion, markPage, markTitle, markResult, markAnswer, searchKey, modelKey, token.Reveal())
