@@ -154,7 +154,11 @@ func (p *responder) fail(w http.ResponseWriter, r *http.Request, err error) {
 		p.render(w, r, status, web.SignInPage(web.SignIn{T: p.words, Problem: lead}))
 		return
 	}
-	p.render(w, r, status, web.FaultPage(p.bareLayout(r, ""), title, lead))
+	l, lookErr := p.layout(r, "")
+	if lookErr != nil { // the page says what is wrong all the same
+		l = p.bareLayout(r, "")
+	}
+	p.render(w, r, status, web.FaultPage(l, title, lead))
 }
 
 // isRefusal reports whether the personal host has refused something.

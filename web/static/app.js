@@ -4,6 +4,7 @@
 
 const home = "plexus.session";
 const asked = "plexus.extension";
+const focused = "plexus.focus";
 
 // The panel of an extension leads here with its four digits. They are kept for the
 // time that signing in takes, and name the row to go to.
@@ -59,18 +60,40 @@ function session(base) {
     row?.querySelector("button")?.focus({ preventScroll: true });
   }
 
-  // What has the focus must have it again when its part is replaced.
-  const name = (e) => e.id || [e.tagName, e.form?.action ?? e.href, e.textContent.trim()].join(" ");
+  // What has the focus must have it again when its part is replaced, and when a form
+  // has been sent and its page comes back.
+  const name = (e) => e.id || [e.tagName, e.form?.action ?? e.href, e.name, e.textContent.trim()].join(" ");
+
+  const find = (root, held) => [...root.querySelectorAll("a, button, input, select, textarea, summary")].find((e) => name(e) === held);
+
+  document.addEventListener("submit", (e) => {
+    if (e.defaultPrevented || e.target.method !== "post") return;
+    const active = document.activeElement;
+    sessionStorage.setItem(focused, [Date.now(), active.matches(":focus-visible"), name(active)].join(" "));
+  });
+  const [, at, visible, held] = /^(\d+) (true|false) (.*)$/s.exec(sessionStorage.getItem(focused)) ?? [];
+  sessionStorage.removeItem(focused);
+  if (held && Date.now() - at < 10_000 && document.activeElement === document.body) {
+    find(document, held)?.focus({ preventScroll: true, focusVisible: visible === "true" });
+  }
 
   function replace(part, fresh) {
     shown.set(part.id, fresh.outerHTML);
-    const held = part.contains(document.activeElement) ? name(document.activeElement) : null;
+    const active = part.contains(document.activeElement) ? document.activeElement : null;
     part.replaceWith(fresh);
     enhance(fresh);
-    if (held === null) return;
-    const next = [...fresh.querySelectorAll("a, button, textarea")].find((e) => name(e) === held);
+    if (!active) return;
+    const next = find(fresh, name(active));
     (next ?? document.getElementById("content")).focus({ preventScroll: true });
+    // What has been typed and not sent stays, with the caret where it was.
+    if (next && typeof active.selectionStart === "number" && active.value !== active.defaultValue) {
+      next.value = active.value;
+      next.setSelectionRange(active.selectionStart, active.selectionEnd);
+    }
   }
+
+  const loaded = performance.getEntriesByType("navigation")[0]?.responseStatus;
+  const typed = () => [...document.querySelectorAll("input, textarea")].some((e) => e.value !== e.defaultValue);
 
   // Nothing moves under a pointer that is about to press, for a few seconds.
   function aiming() {
@@ -88,8 +111,9 @@ function session(base) {
     again = false;
     try {
       const answer = await fetch(location.href, { cache: "no-store" });
-      if (answer.status === 401) return location.reload();
-      if (!answer.ok) throw new Error("status " + answer.status);
+      if (answer.status === 401 || (answer.status === 404 && loaded === 200 && !typed())) return location.reload();
+      // A page that is not there, or that answers forms alone, is no sign that the host is gone.
+      if (answer.status >= 500) throw new Error("status " + answer.status);
       const next = new DOMParser().parseFromString(await answer.text(), "text/html");
       for (const part of parts()) {
         const fresh = next.getElementById(part.id);
