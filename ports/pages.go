@@ -23,12 +23,14 @@ type PageList struct {
 	Limit  int
 }
 
-// PageIndex remembers the pages that were asked about.
-//
-// IndexPage is durable when it returns; the same origin and URL is replaced,
-// and the bounds of package pages are kept (oldest seen go first). It asks still
-// in the moment of the change, so that no removal comes in between, and keeps
-// nothing on false; a nil still is never false. SearchPages
+// PageWriter keeps pages, as a part of the change of a PersonalTx. The same origin
+// and URL is replaced, and the bounds of package pages are kept (oldest seen go
+// first).
+type PageWriter interface {
+	IndexPage(page pages.Page) error
+}
+
+// PageIndex remembers the pages that were asked about. SearchPages
 // gives at most Limit results, best first, one per URL, score = −bm25, and
 // never ExcludeURL. Pages gives a part of
 // the list and says how many there are in all. ForgetPages removes the pages whose
@@ -37,7 +39,6 @@ type PageList struct {
 // reads just then goes with the next removal or start. ClearPages removes all and
 // says how many.
 type PageIndex interface {
-	IndexPage(ctx context.Context, page pages.Page, still func() bool) error
 	SearchPages(ctx context.Context, q PageQuery) ([]framing.Result, error)
 	Pages(ctx context.Context, q PageList) (list []pages.Listing, total int, err error)
 	ForgetPages(ctx context.Context, goes func(url string) bool) (int, error)

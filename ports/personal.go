@@ -8,7 +8,8 @@ import (
 )
 
 // PersonalStore keeps what the personal host knows: conversations, their
-// messages, and small records such as to-dos and receipts.
+// messages, and small records such as to-dos and receipts. Pages are written to the
+// page index beside it, so that one commit keeps a page with what was said of it.
 //
 // Update runs change as one atomic write, all of it or nothing, which is durable
 // when Update returns nil. An error of change undoes everything and is returned
@@ -38,6 +39,7 @@ type PersonalTx interface {
 	ConversationWriter
 	MessageWriter
 	RecordWriter
+	PageWriter
 }
 
 // Errors of look-ups.

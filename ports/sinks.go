@@ -20,31 +20,35 @@ type AnswerSink interface {
 	Token(ctx context.Context, text string, final bool) error
 }
 
-// AnswerRecorder decides what is kept of what was asked in the browser, and keeps
-// it as topics.
+// AnswerRecorder keeps what was asked in the browser: the page in the page index,
+// and the question with its answer in the topic of that page.
 //
-// BeginAnswer never blocks and is called when the question comes, concurrently with
-// those of other questions. A nil record means that nothing of this one is kept,
-// its page neither (decision D15).
+// BeginAnswer never blocks and is called when the question comes. The records of
+// several questions are used concurrently. nil: of this question nothing is kept,
+// its page neither (decision D15). Nor is anything kept of one whose page its owner
+// has forgotten, whose site was excluded or whose topic was cleared meanwhile.
 type AnswerRecorder interface {
 	BeginAnswer(q AnsweredQuestion) AnswerRecord
 }
 
-// AnswerRecord is what is to be kept of one question.
-//
-// KeepsPage never blocks and says whether the question's page may be kept now: no
-// longer once its owner has forgotten the page, excluded its site or switched
-// remembering off. End is called exactly once, after the stream has ended however
-// it did, from the question's own goroutine with a ctx that does not end with the
-// question; it may wait for the disk.
+// AnswerRecord keeps one question. Its methods are called one after the other, from
+// the question's own goroutine.
 type AnswerRecord interface {
-	KeepsPage() bool
-	End(ctx context.Context, a Answered)
+	// Keep is called at most once, before the FINAL: when it returns nil, page,
+	// question and answer are durable, by one commit. It waits a few seconds at most,
+	// and no longer than ctx; after an error of waiting the writing goes on.
+	Keep(ctx context.Context, a Answered) error
+	// End is called exactly once, after the stream has ended however it did. It waits
+	// for the disk, and ctx does not end it. It keeps question and answer where Keep was
+	// not called, without the page; and where Keep was, it corrects what is kept if a is
+	// not complete any more. An error that Keep has given does not come again.
+	End(ctx context.Context, a Answered) error
 }
 
 // AnsweredQuestion is a question that is on its way.
 type AnsweredQuestion struct {
-	Question string              // trimmed; "" when there is a page alone, of which no topic is made
+	Asker    string              // the extension's origin, or pages.Owner
+	Question string              // trimmed; "": the page alone is kept
 	Page     framing.PageContext // as it came, but for the URL, which is canonical (pages.CanonicalURL)
 }
 
@@ -55,7 +59,7 @@ const MaxAnswered = 64 << 10
 type Answered struct {
 	Text     string           // the pieces of the answer joined, without the host's notices; at most MaxAnswered
 	Results  []framing.Result // what the reader saw, numbered from 1; not to be changed
-	Complete bool             // the FINAL went out and held no notice; false: cut off, failed, nothing found, cancelled
+	Complete bool             // all pieces went out, and the FINAL holds no notice; false: cut off, failed, nothing found, cancelled
 }
 
 // NerveLink is one admitted connection, so that the core can end it.

@@ -40,18 +40,12 @@ type storedPage struct {
 	length      int            // words in all
 }
 
-// IndexPage implements ports.PageIndex.
-func (p *Pages) IndexPage(ctx context.Context, page pages.Page, still func() bool) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+// add keeps a page. Pages are written in a change of Personal.
+func (p *Pages) add(page pages.Page) {
 	row := &storedPage{Page: page, seen: p.now(), title: map[string]int{}, body: map[string]int{}}
 	row.length = count(row.title, page.Title) + count(row.body, page.Text)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if still != nil && !still() {
-		return nil
-	}
 	p.rows = slices.DeleteFunc(p.rows, func(old *storedPage) bool {
 		return old.URL == page.URL && old.Origin == page.Origin || row.seen.Sub(old.seen) > p.bounds.Age
 	})
@@ -59,7 +53,6 @@ func (p *Pages) IndexPage(ctx context.Context, page pages.Page, still func() boo
 	for len(p.rows) > 1 && (len(p.rows) > p.bounds.Pages || p.bytes() > p.bounds.Bytes) {
 		p.rows = slices.Delete(p.rows, 0, 1)
 	}
-	return nil
 }
 
 func (p *Pages) bytes() (total int64) {

@@ -6,8 +6,10 @@ import (
 	"maps"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"plexus/domain/conversations"
+	"plexus/domain/pages"
 	"plexus/domain/text"
 	"plexus/ports"
 )
@@ -21,6 +23,7 @@ type Personal struct {
 	turn   chan struct{} // full: a change runs
 	now    atomic.Pointer[personalState]
 	before func() error // guarded by turn
+	pages  *Pages
 }
 
 // personalState is everything at one moment.
@@ -44,9 +47,12 @@ var (
 	_ ports.PersonalTx      = (*personalTx)(nil)
 )
 
-// NewPersonal gives an empty store.
-func NewPersonal() *Personal {
-	p := &Personal{turn: make(chan struct{}, 1)}
+// NewPersonal gives an empty store, which writes pages to an index of its own.
+func NewPersonal() *Personal { return NewPersonalWith(NewPages(time.Now, pages.DefaultBounds())) }
+
+// NewPersonalWith gives an empty store that writes pages to an index.
+func NewPersonalWith(index *Pages) *Personal {
+	p := &Personal{turn: make(chan struct{}, 1), pages: index}
 	p.now.Store(&personalState{})
 	return p
 }
@@ -90,9 +96,15 @@ func (p *Personal) Update(ctx context.Context, change func(tx ports.PersonalTx) 
 			return err
 		}
 	}
+	for _, page := range tx.indexed {
+		p.pages.add(page)
+	}
 	p.now.Store(&tx.personalState)
 	return nil
 }
+
+// Pages is the index that changes write to.
+func (p *Personal) Pages() *Pages { return p.pages }
 
 // View implements ports.PersonalStore.
 func (p *Personal) View(ctx context.Context, look func(tx ports.PersonalView) error) error {
@@ -154,6 +166,13 @@ type personalTx struct {
 	personalView
 	own        map[string]bool // threads that this change has copied
 	ownRecords bool
+	indexed    []pages.Page
+}
+
+// IndexPage implements ports.PageWriter.
+func (tx *personalTx) IndexPage(page pages.Page) error {
+	tx.indexed = append(tx.indexed, page)
+	return nil
 }
 
 // thread gives a conversation's own copy to change, or nil.

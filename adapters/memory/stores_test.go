@@ -12,8 +12,9 @@ func TestExtensions_Contract(t *testing.T) {
 }
 
 func TestPages_Contract(t *testing.T) {
-	portstest.PageIndex(t, func(_ *testing.T, s portstest.IndexSetup) ports.PageIndex {
-		return NewPages(s.Now, s.Bounds)
+	portstest.PageIndex(t, func(_ *testing.T, s portstest.IndexSetup) portstest.PageKeeper {
+		store := NewPersonalWith(NewPages(s.Now, s.Bounds))
+		return portstest.PageKeeper{PageIndex: store.Pages(), Store: store}
 	})
 }
 

@@ -48,7 +48,7 @@ func crashChild() error {
 		return err
 	}
 	for n := from; ; n++ {
-		if err := s.Pages().IndexPage(context.Background(), crashPage(n), nil); err != nil {
+		if err := indexPage(context.Background(), s, crashPage(n)); err != nil {
 			return err
 		}
 		fmt.Println(n)

@@ -115,7 +115,7 @@ func open(ctx context.Context, path string, opts Options, m migrator) (*Store, e
 		err = sqlitex.Wrap("open database for reading", reader.PingContext(ctx))
 	}
 	if err == nil {
-		s.personal, err = personal.New(ctx, writer, reader)
+		s.personal, err = personal.New(ctx, writer, reader, s.pages.index)
 	}
 	if err == nil { // pages that grew too old while the program did not run
 		_, err = writer.ExecContext(ctx, "DELETE FROM pages WHERE last_seen < ?", s.pages.oldest(opts.Now()))

@@ -72,7 +72,7 @@ func TestCR43_ConnectionWithoutItsSettingsIsRefused(t *testing.T) {
 func TestOpen_FilesArePrivate(t *testing.T) {
 	path := tempPath(t)
 	s := openAt(t, path)
-	if err := s.Pages().IndexPage(t.Context(), testPage("1", "apples"), nil); err != nil {
+	if err := indexPage(t.Context(), s, testPage("1", "apples")); err != nil {
 		t.Fatal(err)
 	}
 	files := []string{path, path + "-wal", path + "-shm"}
@@ -169,7 +169,7 @@ func fillAndClose(t *testing.T, path string, n int) {
 		t.Fatal(err)
 	}
 	for i := range n {
-		if err := s.Pages().IndexPage(t.Context(), testPage(fmt.Sprint(i), strings.Repeat("apples ", 50)), nil); err != nil {
+		if err := indexPage(t.Context(), s, testPage(fmt.Sprint(i), strings.Repeat("apples ", 50))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -203,7 +203,7 @@ func TestTwoStores_WriteAtOnce(t *testing.T) {
 		writers.Go(func() {
 			for i := range each {
 				page := testPage(fmt.Sprintf("%d-%d", n, i), "apples")
-				if err := stores[n%2].Pages().IndexPage(t.Context(), page, nil); err != nil {
+				if err := indexPage(t.Context(), stores[n%2], page); err != nil {
 					t.Errorf("writer %d: %v", n, err)
 				}
 			}
@@ -221,7 +221,7 @@ func TestCR43_LockHeldByAnotherProcess(t *testing.T) {
 	release := holdWriteLock(t, path)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := s.Pages().IndexPage(ctx, testPage("1", "apples"), nil); !errors.Is(err, context.DeadlineExceeded) {
+	if err := s.Settings().PutSetting(ctx, "a", "b"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a write under a held lock: %v; want the caller's deadline", err)
 	}
 	if _, err := s.Pages().SearchPages(t.Context(), ports.PageQuery{Text: "apples", Limit: 1}); err != nil {
@@ -236,7 +236,7 @@ func TestCR43_LockHeldByAnotherProcess(t *testing.T) {
 		t.Errorf("without waiting: %v; want ErrBusy", err)
 	}
 	release()
-	if err := s.Pages().IndexPage(t.Context(), testPage("1", "apples"), nil); err != nil {
+	if err := indexPage(t.Context(), s, testPage("1", "apples")); err != nil {
 		t.Errorf("after the lock was given up: %v", err)
 	}
 }
@@ -271,7 +271,7 @@ func TestCR44_LogShrinksOnceAReaderLeaves(t *testing.T) {
 	}
 	long := strings.Repeat("apples ", pages.MaxTextBytes/7)
 	for i := range 140 {
-		if err := s.Pages().IndexPage(t.Context(), testPage(fmt.Sprint(i), long), nil); err != nil {
+		if err := indexPage(t.Context(), s, testPage(fmt.Sprint(i), long)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -283,7 +283,7 @@ func TestCR44_LogShrinksOnceAReaderLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 2 { // the first moves the log into the database, the second begins it anew
-		if err := s.Pages().IndexPage(t.Context(), testPage(fmt.Sprint("after", i), "apples"), nil); err != nil {
+		if err := indexPage(t.Context(), s, testPage(fmt.Sprint("after", i), "apples")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -304,7 +304,7 @@ func TestCR45_DiskFullIsToldApartAndPasses(t *testing.T) {
 	acknowledged := 0
 	var err error
 	for err == nil && acknowledged < 1000 {
-		if err = s.Pages().IndexPage(t.Context(), testPage(fmt.Sprint(acknowledged), strings.Repeat("apples ", 2000)), nil); err == nil {
+		if err = indexPage(t.Context(), s, testPage(fmt.Sprint(acknowledged), strings.Repeat("apples ", 2000))); err == nil {
 			acknowledged++
 		}
 	}
@@ -317,7 +317,7 @@ func TestCR45_DiskFullIsToldApartAndPasses(t *testing.T) {
 	if err := s.writer.QueryRowContext(t.Context(), "PRAGMA max_page_count = 100000").Scan(&was); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Pages().IndexPage(t.Context(), testPage("again", "apples"), nil); err != nil {
+	if err := indexPage(t.Context(), s, testPage("again", "apples")); err != nil {
 		t.Errorf("with room again: %v", err)
 	}
 	checkIntegrity(t, s)
@@ -335,7 +335,7 @@ func TestClearPages_LeavesNoTextInTheFiles(t *testing.T) {
 	path := tempPath(t)
 	s := openAt(t, path)
 	for i := range 20 {
-		if err := s.Pages().IndexPage(t.Context(), testPage(fmt.Sprint(i), "zeppelin hangar"), nil); err != nil {
+		if err := indexPage(t.Context(), s, testPage(fmt.Sprint(i), "zeppelin hangar")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -374,7 +374,7 @@ func TestForgetPages_LeavesNoTextInTheFiles(t *testing.T) {
 	path := tempPath(t)
 	s := openAt(t, path)
 	for i := range 40 {
-		if err := s.Pages().IndexPage(t.Context(), testPage(fmt.Sprint(i), fmt.Sprintf("zeppelin hangar lantern%d", 100+i)), nil); err != nil {
+		if err := indexPage(t.Context(), s, testPage(fmt.Sprint(i), fmt.Sprintf("zeppelin hangar lantern%d", 100+i))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -401,7 +401,7 @@ func TestForgetPages_IsFinishedAtTheNextStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, words := range []string{"zeppelin hangar", "apples"} {
-		if err := s.Pages().IndexPage(t.Context(), testPage(words, words), nil); err != nil {
+		if err := indexPage(t.Context(), s, testPage(words, words)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -428,11 +428,11 @@ func TestErrors_HoldNoQueryAndNoPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, searching := s.Pages().SearchPages(t.Context(), ports.PageQuery{Text: "zeppelin", Limit: 1})
-	indexing := s.Pages().IndexPage(t.Context(), testPage("zeppelin", "zeppelin"), nil)
+	indexing := indexPage(t.Context(), s, testPage("zeppelin", "zeppelin"))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	closed := s.Pages().IndexPage(t.Context(), testPage("zeppelin", "zeppelin"), nil)
+	closed := indexPage(t.Context(), s, testPage("zeppelin", "zeppelin"))
 	for _, err := range []error{searching, indexing, closed} {
 		if err == nil || strings.Contains(err.Error(), "zeppelin") {
 			t.Errorf("error is %v", err)

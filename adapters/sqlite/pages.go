@@ -31,34 +31,24 @@ type Pages struct {
 
 var _ ports.PageIndex = (*Pages)(nil)
 
-// IndexPage implements ports.PageIndex.
-func (p *Pages) IndexPage(ctx context.Context, page pages.Page, still func() bool) error {
-	if still != nil && !still() {
-		return nil
-	}
-	// Cut into words before the one writer is taken.
+// index keeps a page in a transaction that writes.
+func (p *Pages) index(ctx context.Context, tx *sql.Tx, page pages.Page) error {
 	title, body := strings.Join(text.Stems(page.Title), " "), strings.Join(text.Stems(page.Text), " ")
 	now := p.now()
-	err := sqlitex.InTx(ctx, p.writer, func(tx *sql.Tx) error {
-		if still != nil && !still() {
-			return nil
-		}
-		var id int64
-		err := tx.QueryRowContext(ctx, `INSERT INTO pages (origin, url, last_seen, bytes, title, body)
-			VALUES (?, ?, ?, ?, ?, ?)
-			ON CONFLICT (origin, url) DO UPDATE SET
-			  last_seen = excluded.last_seen, bytes = excluded.bytes, title = excluded.title, body = excluded.body
-			RETURNING id`,
-			page.Origin, page.URL, now.UnixMilli(), len(page.Text), page.Title, page.Text).Scan(&id)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, "REPLACE INTO page_words (rowid, title, body) VALUES (?, ?, ?)", id, title, body); err != nil {
-			return err
-		}
-		return p.keepBounds(ctx, tx, id, now)
-	})
-	return sqlitex.Wrap("index page", err)
+	var id int64
+	err := tx.QueryRowContext(ctx, `INSERT INTO pages (origin, url, last_seen, bytes, title, body)
+		VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (origin, url) DO UPDATE SET
+		  last_seen = excluded.last_seen, bytes = excluded.bytes, title = excluded.title, body = excluded.body
+		RETURNING id`,
+		page.Origin, page.URL, now.UnixMilli(), len(page.Text), page.Title, page.Text).Scan(&id)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "REPLACE INTO page_words (rowid, title, body) VALUES (?, ?, ?)", id, title, body); err != nil {
+		return err
+	}
+	return p.keepBounds(ctx, tx, id, now)
 }
 
 // keepBounds evicts what is too old, then the oldest seen until the rest fits.

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"path/filepath"
 	"testing"
 	"time"
@@ -35,6 +36,11 @@ func tempPath(t *testing.T) string {
 	return filepath.Join(t.TempDir(), "a name with 100% ? # & odd marks.db")
 }
 
+// indexPage keeps a page, as an answer does.
+func indexPage(ctx context.Context, s *Store, page pages.Page) error {
+	return s.Personal().Update(ctx, func(tx ports.PersonalTx) error { return tx.IndexPage(page) })
+}
+
 func testPage(name, text string) pages.Page {
 	return pages.Page{URL: "https://example.org/" + name, Title: "Page " + name, Text: text, Origin: "chrome-extension://tests"}
 }
@@ -46,8 +52,9 @@ func TestExtensions_Contract(t *testing.T) {
 }
 
 func TestPages_Contract(t *testing.T) {
-	portstest.PageIndex(t, func(t *testing.T, s portstest.IndexSetup) ports.PageIndex {
-		return openWith(t, tempPath(t), Options{Now: s.Now, Bounds: s.Bounds}).Pages()
+	portstest.PageIndex(t, func(t *testing.T, s portstest.IndexSetup) portstest.PageKeeper {
+		db := openWith(t, tempPath(t), Options{Now: s.Now, Bounds: s.Bounds})
+		return portstest.PageKeeper{PageIndex: db.Pages(), Store: db.Personal()}
 	})
 }
 
@@ -77,7 +84,7 @@ func TestOpen_KeepsEverythingAndDropsWhatIsTooOld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := first.Pages().IndexPage(t.Context(), testPage("1", "apples"), nil); err != nil {
+	if err := indexPage(t.Context(), first, testPage("1", "apples")); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Close(); err != nil {

@@ -1,6 +1,8 @@
 package portstest
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,9 +45,15 @@ type IndexSetup struct {
 	Now    func() time.Time
 }
 
-// PageIndex runs the contract of ports.PageIndex. build gives an empty index
-// and cleans up by t.Cleanup.
-func PageIndex(t *testing.T, build func(t *testing.T, s IndexSetup) ports.PageIndex) {
+// PageKeeper is an index with the store that writes to it.
+type PageKeeper struct {
+	ports.PageIndex
+	Store ports.PersonalStore
+}
+
+// PageIndex runs the contracts of ports.PageIndex and ports.PageWriter. build gives
+// an empty index and cleans up by t.Cleanup.
+func PageIndex(t *testing.T, build func(t *testing.T, s IndexSetup) PageKeeper) {
 	t.Helper()
 	for _, c := range []struct {
 		name   string
@@ -56,7 +64,7 @@ func PageIndex(t *testing.T, build func(t *testing.T, s IndexSetup) ports.PageIn
 		{"Chinese and Japanese", pages.DefaultBounds(), findsCJK},
 		{"rank", pages.DefaultBounds(), ranks},
 		{"replaced", pages.DefaultBounds(), replaces},
-		{"not kept any more", pages.DefaultBounds(), asksStill},
+		{"kept with its change or not at all", pages.DefaultBounds(), keptWithItsChange},
 		{"who finds what", pages.DefaultBounds(), separates},
 		{"one result per URL", pages.DefaultBounds(), onePerURL},
 		{"current page left out", pages.DefaultBounds(), excludes},
@@ -71,14 +79,14 @@ func PageIndex(t *testing.T, build func(t *testing.T, s IndexSetup) ports.PageIn
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			clock := NewClock()
-			c.run(t, &index{PageIndex: build(t, IndexSetup{Bounds: c.bounds, Now: clock.Now}), clock: clock})
+			c.run(t, &index{PageKeeper: build(t, IndexSetup{Bounds: c.bounds, Now: clock.Now}), clock: clock})
 		})
 	}
 }
 
 // index is an index under test with its clock.
 type index struct {
-	ports.PageIndex
+	PageKeeper
 	clock *Clock
 }
 
@@ -89,9 +97,38 @@ func (x *index) add(t *testing.T, origin, name, title, text string) {
 	t.Helper()
 	x.clock.Pass(time.Second)
 	page := pages.Page{URL: "https://example.org/" + name, Title: title, Text: text, Origin: origin}
-	if err := x.IndexPage(t.Context(), page, nil); err != nil {
+	err := x.Store.Update(t.Context(), func(tx ports.PersonalTx) error { return tx.IndexPage(page) })
+	if err != nil {
 		t.Fatalf("index: %v", err)
 	}
+}
+
+// keptWithItsChange: a page is there exactly when the rest of its change is.
+func keptWithItsChange(t *testing.T, x *index) {
+	x.add(t, reader, "tower", "The tower", "old words")
+	for _, failed := range []error{errOops, nil} {
+		err := x.Store.Update(t.Context(), func(tx ports.PersonalTx) error {
+			page := pages.Page{URL: "https://example.org/tower", Title: "The tower", Text: "new words", Origin: reader}
+			return cmp.Or(tx.IndexPage(page), tx.PutRecord("a", "r", []byte("kept"), 3), failed)
+		})
+		if !errors.Is(err, failed) {
+			t.Fatalf("update: %v", err)
+		}
+		old, fresh := []string{"tower"}, []string(nil)
+		if failed == nil {
+			old, fresh = fresh, old
+		}
+		x.finds(t, ports.PageQuery{Text: "old", Reader: reader}, old...)
+		x.finds(t, ports.PageQuery{Text: "new", Reader: reader}, fresh...)
+		err = x.Store.View(t.Context(), func(v ports.PersonalView) error {
+			_, err := v.Record("a", "r")
+			return err
+		})
+		if (err == nil) != (failed == nil) {
+			t.Errorf("after %v the record beside the page: %v", failed, err)
+		}
+	}
+	x.holds(t, "tower")
 }
 
 func (x *index) search(t *testing.T, q ports.PageQuery) []framing.Result {
@@ -176,18 +213,6 @@ func replaces(t *testing.T, x *index) {
 	x.finds(t, ports.PageQuery{Text: "apples old", Reader: reader})
 	x.finds(t, ports.PageQuery{Text: "pears", Reader: reader}, "page")
 	x.holds(t, "page")
-}
-
-func asksStill(t *testing.T, x *index) {
-	x.add(t, reader, "page", "Old", "apples")
-	for name, keeps := range map[string]bool{"page": false, "new": false, "other": true} {
-		page := pages.Page{URL: "https://example.org/" + name, Title: "New", Text: "pears", Origin: reader}
-		if err := x.IndexPage(t.Context(), page, func() bool { return keeps }); err != nil {
-			t.Fatalf("index: %v", err)
-		}
-	}
-	x.finds(t, ports.PageQuery{Text: "pears", Reader: reader}, "other")
-	x.finds(t, ports.PageQuery{Text: "apples", Reader: reader}, "page")
 }
 
 func separates(t *testing.T, x *index) {

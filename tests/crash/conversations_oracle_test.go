@@ -209,7 +209,9 @@ func (o *talks) loss(t *testing.T, format string, args ...any) {
 func (o *talks) check(t *testing.T, d *daemon) {
 	t.Helper()
 	checkDatabase(t, d.database())
-	o.pages.checkPages(t, storedPages(t, d.database()))
+	cleared := clearedTopics(t, d.database())
+	o.pages.checkPages(t, storedPages(t, d.database()), cleared)
+	o.pages.checkTopics(t, d.database(), cleared)
 	o.compare(t, storedTalks(t, d.database()), true)
 	o.mu.Lock()
 	o.dials = 0

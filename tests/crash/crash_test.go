@@ -12,7 +12,7 @@ import (
 const killsPerPlace = 20
 
 // tally is what a run was like.
-type tally struct{ starting, unused, loaded, pages, decisions, losses int }
+type tally struct{ starting, unused, loaded, pages, decisions, answers, losses int }
 
 // TestCrash_WhatWasAcknowledgedIsThere kills the program while it starts and
 // while many clients use it. Whatever it left behind, locks, sockets and half of
@@ -23,9 +23,9 @@ func TestCrash_WhatWasAcknowledgedIsThere(t *testing.T) {
 	for left := kills(t, 60); left > 0 && !t.Failed(); left -= killsPerPlace {
 		sum.liveThrough(t, newPlace(t), min(left, killsPerPlace), random)
 	}
-	t.Logf("%d kills in %v: %d while starting, %d just after it, %d under load; %d pages and %d decisions acknowledged, %d losses",
-		sum.starting+sum.unused+sum.loaded, time.Since(began).Round(time.Second), sum.starting, sum.unused, sum.loaded, sum.pages, sum.decisions, sum.losses)
-	if sum.pages == 0 || sum.decisions == 0 {
+	t.Logf("%d kills in %v: %d while starting, %d just after it, %d under load; %d pages, %d decisions and %d answers acknowledged, %d losses",
+		sum.starting+sum.unused+sum.loaded, time.Since(began).Round(time.Second), sum.starting, sum.unused, sum.loaded, sum.pages, sum.decisions, sum.answers, sum.losses)
+	if sum.pages == 0 || sum.decisions == 0 || sum.answers == 0 {
 		t.Error("nothing was acknowledged, so nothing was proved")
 	}
 }
@@ -57,7 +57,7 @@ func (s *tally) liveThrough(t *testing.T, p place, kills int, random *rand.Rand)
 	last.stop(t)
 	checkClosedDatabase(t, p.database())
 	p.checkLitter(t)
-	s.pages, s.decisions, s.losses = s.pages+o.acknowledged, s.decisions+o.decisions, s.losses+o.losses
+	s.pages, s.decisions, s.answers, s.losses = s.pages+o.acknowledged, s.decisions+o.decisions, s.answers+o.answers, s.losses+o.losses
 }
 
 // killStarting kills a daemon that may not even have its database yet.

@@ -102,13 +102,15 @@ func (l *load) askOn(client *nerveclient.Client, random *rand.Rand) {
 func (l *load) ask(client *nerveclient.Client, k pageKey, revision int, search bool) error {
 	page := k.context(revision)
 	l.o.sent(k, len(page.Extract))
+	number := l.o.asks(k)
 	var answer strings.Builder
 	err := client.Ask(l.t.Context(), framing.SearchQuery{
-		Query: "When did " + k.marker() + " open?", Context: page, Search: search, MaxResults: 3,
+		Query: k.words(number), Context: page, Search: search, MaxResults: 3,
 	}, nerveclient.Receiver{Token: func(piece string, final bool) {
 		answer.WriteString(piece)
 		if final {
 			l.o.final(k)
+			l.o.shownWhole(number, answer.String())
 		}
 	}})
 	if err == nil && !strings.Contains(answer.String(), k.marker()) {

@@ -16,7 +16,7 @@ type Health struct {
 
 	Search      Failure // of the search service
 	Model       Failure
-	Index       Failure         // of keeping a page
+	Keep        Failure         // of keeping pages and answers
 	FirstResult Latency         // from the query to its SearchResult
 	Answer      Latency         // from the query to its FINAL
 	LastAnswers []time.Duration // of Answer the last lastAnswers, oldest first
@@ -45,7 +45,7 @@ const maxCause = 800
 type health struct {
 	answered, canceled, refused int64
 	searchFailure, modelFailure Failure
-	indexFailure                Failure
+	keepFailure                 Failure
 	firstResults, finals        ring
 }
 
@@ -59,7 +59,7 @@ func (s *Service) Health() Health {
 		Refused:     s.refused,
 		Search:      s.searchFailure,
 		Model:       s.modelFailure,
-		Index:       s.indexFailure,
+		Keep:        s.keepFailure,
 		FirstResult: s.firstResults.latency(),
 		Answer:      s.finals.latency(),
 		LastAnswers: s.finals.newest(lastAnswers),

@@ -8,7 +8,6 @@ import (
 
 	"plexus/domain/answers"
 	"plexus/domain/framing"
-	"plexus/domain/pages"
 	"plexus/ports"
 	"plexus/usecases/recovery"
 )
@@ -21,14 +20,15 @@ type Question struct {
 
 // AnswerQuery answers a question through its sink: the results if they were
 // asked for, then the answer in pieces, then exactly one final token, also when
-// a service fails or panics. Before the final token the page is in the index.
+// a service fails or panics. Before the final token page, question and answer are
+// on disk, where they are kept at all; that is waited for a few seconds at most.
 // When ctx ends (a Cancel, a lost connection) it returns as soon as the call to
 // the service in use has returned, and does not call the sink any more. It waits
 // for its turn where too many searches or generations are running.
 func (s *Service) AnswerQuery(ctx context.Context, q Question, sink ports.AnswerSink) {
 	q.Query.Query = strings.TrimSpace(q.Query.Query)
 	a := &pendingAnswer{service: s, q: q.Query, asker: q.Asker, sink: sink, began: s.deps.Now()}
-	a.record = s.beginRecord(q.Query)
+	a.record = a.beginRecord()
 	if err := recovery.Call("answering", func() error { return a.run(ctx) }); err != nil {
 		a.fail(ctx, err)
 	}
@@ -61,6 +61,7 @@ type pendingAnswer struct {
 	ended        bool  // the final token has gone out
 
 	record *record // nil: not recorded
+	kept   bool    // the recorder was asked to
 }
 
 // run gives an error only when nothing more may or can be sent.
@@ -72,9 +73,6 @@ func (a *pendingAnswer) run(ctx context.Context) error {
 	}
 	final, err := a.answer(ctx)
 	if err != nil {
-		return err
-	}
-	if err := a.index(ctx); err != nil {
 		return err
 	}
 	return a.end(ctx, final)
@@ -157,13 +155,16 @@ func (a *pendingAnswer) token(ctx context.Context, piece string) error {
 	return nil
 }
 
+// end keeps the answer and sends the final token.
 func (a *pendingAnswer) end(ctx context.Context, final string) error {
+	if err := a.keep(ctx, final); err != nil {
+		return err
+	}
 	err := a.callSink(ctx, func() error {
 		a.countAnswered()
 		return a.sink.Token(ctx, final, true)
 	})
 	a.ended = err == nil
-	a.record.ended(a.ended && final == "")
 	return err
 }
 
@@ -190,27 +191,6 @@ func (a *pendingAnswer) callSink(ctx context.Context, call func() error) error {
 		a.sinkErr = call()
 	}
 	return a.sinkErr
-}
-
-// index keeps the page of the question. Failing to keep the page does not fail the
-// answer.
-func (a *pendingAnswer) index(ctx context.Context) error {
-	if err := ctx.Err(); err != nil || a.service.deps.Index == nil {
-		return err
-	}
-	page, ok := pages.New(a.q.Context, a.asker)
-	if !ok {
-		return nil
-	}
-	err := recovery.Call("page index", func() error { return a.service.deps.Index.IndexPage(ctx, page, a.keepsPage()) })
-	if ctx.Err() != nil && !recovery.Is(err) {
-		return ctx.Err()
-	}
-	if err != nil {
-		a.service.updateHealth(func(hl *health) { hl.indexFailure.add(a.service.deps.Now(), err) })
-		a.service.logFailure("a page was not indexed", err)
-	}
-	return ctx.Err()
 }
 
 func (s *Service) logFailure(what string, err error) { s.deps.Log.Warn(what, "cause", err) }

@@ -61,8 +61,8 @@ func TestU4_CancelAtEachStep(t *testing.T) {
 		{"an extracted sentence goes out", func(s *stage, cancel context.CancelFunc) {
 			s.model, s.tape.onCall = nil, onToken(cancel)
 		}, []string{"results 1", pageSentence}},
-		{"page is being kept", func(s *stage, cancel context.CancelFunc) { s.index.onIndex = cancel },
-			[]string{"results 1", `token "Hel"`, `token "lo"`, "LATE indexed"}},
+		{"page is being kept", func(s *stage, cancel context.CancelFunc) { s.record.onKeep = cancel },
+			[]string{"results 1", `token "Hel"`, `token "lo"`, "LATE kept"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestU4_CancelAtEachStep(t *testing.T) {
 				if s.log.Len() != 0 {
 					t.Errorf("a cancelled question was logged:\n%s", s.log)
 				}
-				if !slices.Contains(tt.want, "LATE indexed") && len(s.index.kept) != 0 {
+				if !slices.Contains(tt.want, "LATE kept") && len(s.record.kept) != 0 {
 					t.Error("a cancelled question's page was kept")
 				}
 			})

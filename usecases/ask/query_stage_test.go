@@ -61,11 +61,8 @@ type tapedIndex struct {
 	tape      *tape
 	found     []framing.Result
 	searchErr error
-	indexErr  error
 	onSearch  func()
-	onIndex   func()
 	queries   []ports.PageQuery
-	kept      []pages.Page
 }
 
 func (x *tapedIndex) SearchPages(ctx context.Context, q ports.PageQuery) ([]framing.Result, error) {
@@ -76,18 +73,6 @@ func (x *tapedIndex) SearchPages(ctx context.Context, q ports.PageQuery) ([]fram
 	return x.found, x.searchErr
 }
 
-func (x *tapedIndex) IndexPage(ctx context.Context, p pages.Page, still func() bool) error {
-	if still != nil && !still() {
-		return nil
-	}
-	x.kept = append(x.kept, p)
-	if x.onIndex != nil {
-		x.onIndex()
-	}
-	_ = x.tape.note(ctx, "indexed")
-	return x.indexErr
-}
-
 func (x *tapedIndex) Pages(context.Context, ports.PageList) ([]pages.Listing, int, error) {
 	return nil, 0, nil
 }
@@ -95,13 +80,13 @@ func (x *tapedIndex) ForgetPages(context.Context, func(string) bool) (int, error
 func (x *tapedIndex) ClearPages(context.Context) (int, error)                     { return 0, nil }
 
 // stage is a host with everything it calls, all of it scripted. Set search,
-// model or index to nil to do without.
+// model, index or record to nil to do without.
 type stage struct {
 	tape   *tape
 	search *memory.ScriptedSearch
 	model  *memory.ScriptedModel
 	index  *tapedIndex
-	record ports.AnswerRecorder
+	record *tapedRecorder
 	opts   Options
 	now    func() time.Time
 	log    *bytes.Buffer
@@ -114,6 +99,7 @@ func newStage() *stage {
 		search: &memory.ScriptedSearch{Results: []framing.Result{serviceHit()}},
 		model:  &memory.ScriptedModel{Pieces: []string{"Hel", "lo"}},
 		index:  &tapedIndex{tape: tp},
+		record: &tapedRecorder{tape: tp},
 		now:    time.Now,
 		log:    &bytes.Buffer{},
 	}
@@ -139,7 +125,9 @@ func (s *stage) service(t *testing.T) *Service {
 	if s.index != nil {
 		deps.Index = s.index
 	}
-	deps.Recorder = s.record
+	if s.record != nil {
+		deps.Recorder = s.record
+	}
 	h, err := New(deps, s.opts)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 
 	"plexus/domain/answers"
 	"plexus/domain/framing"
-	"plexus/domain/pages"
 	"plexus/ports"
 )
 
@@ -21,7 +20,7 @@ const (
 func TestB6_ResultsThenTokensThenOneFinal(t *testing.T) {
 	s := newStage()
 	s.service(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
-	s.expect(t, "results 1", `token "Hel"`, `token "lo"`, "indexed", `final ""`)
+	s.expect(t, "results 1", `token "Hel"`, `token "lo"`, "kept", `final ""`)
 	if prompts := s.model.Calls(); len(prompts) != 1 || !strings.Contains(prompts[0].User, "When did it open?") ||
 		!strings.Contains(prompts[0].User, serviceHit().Snippet) || !strings.Contains(prompts[0].User, "secretextract") {
 		t.Errorf("the prompt lacks question, result or page: %+v", prompts)
@@ -33,7 +32,7 @@ func TestB7_WithoutSearchNoServiceIsAsked(t *testing.T) {
 	q := bridgeQuestion()
 	q.Query.Search = false
 	s.service(t).AnswerQuery(t.Context(), q, s.tape)
-	s.expect(t, `token "Hel"`, `token "lo"`, "indexed", `final ""`)
+	s.expect(t, `token "Hel"`, `token "lo"`, "kept", `final ""`)
 	if len(s.search.Calls()) != 0 || len(s.index.queries) != 0 {
 		t.Errorf("asked the service %d times and the index %d times", len(s.search.Calls()), len(s.index.queries))
 	}
@@ -45,14 +44,14 @@ func TestB10_WhitespaceQueryIsAnEmptyResult(t *testing.T) {
 		q := bridgeQuestion()
 		q.Query.Query = query
 		s.service(t).AnswerQuery(t.Context(), q, s.tape)
-		s.expect(t, "results 0", "indexed", `final ""`)
+		s.expect(t, "results 0", "kept", `final ""`)
 		if s.tape.last.Results == nil || len(s.search.Calls())+len(s.model.Calls())+len(s.index.queries) != 0 {
 			t.Errorf("query %q: results %v, or something was asked", query, s.tape.last)
 		}
 		s = newStage()
 		q.Query.Search = false
 		s.service(t).AnswerQuery(t.Context(), q, s.tape)
-		s.expect(t, "indexed", `final ""`)
+		s.expect(t, "kept", `final ""`)
 	}
 }
 
@@ -87,7 +86,7 @@ func TestD1b_WhatIsSaidWhenAServiceFails(t *testing.T) {
 		check func(Health) bool
 	}{
 		{"service failed, page answers", func(s *stage) { s.search.Err, s.model = errService, nil }, bridgeQuestion(),
-			[]string{pageSentence, "indexed", `final ""`}, "status 502", func(h Health) bool { return h.Search.Count == 1 }},
+			[]string{pageSentence, "kept", `final ""`}, "status 502", func(h Health) bool { return h.Search.Count == 1 }},
 		{"service failed, local results are found", func(s *stage) {
 			s.search.Err, s.model, s.index.found = errService, nil, []framing.Result{localHit()}
 		}, emptyQuestion(),
@@ -121,22 +120,18 @@ func TestD1b_WhatIsSaidWhenAServiceFails(t *testing.T) {
 		{"in Chinese", func(s *stage) { s.search.Err, s.model, s.opts.Language = errService, nil, answers.Chinese }, emptyQuestion(),
 			[]string{`final "[搜索服务没有应答。]"`}, "status 502", nil},
 		{"model kind none", func(s *stage) { s.opts.NoAnswers = true }, bridgeQuestion(),
-			[]string{"results 1", "indexed", `final ""`}, "", nil},
+			[]string{"results 1", "kept", `final ""`}, "", nil},
 		{"no model found", func(s *stage) { s.model.Pieces, s.model.Err = nil, ports.ErrNoModel }, emptyQuestion(),
 			[]string{"results 1", serviceSentence, `final ""`}, "", func(h Health) bool { return h.Model.Count == 0 }},
 		{"model failed, page answers", func(s *stage) { s.model.Pieces, s.model.Err, s.search.Results = nil, errUnavailable, nil }, bridgeQuestion(),
-			[]string{"results 0", pageSentence, "indexed", `final "\n\n[The model did not answer.]"`}, "asking the model: refused",
+			[]string{"results 0", pageSentence, "kept", `final "\n\n[The model did not answer.]"`}, "asking the model: refused",
 			func(h Health) bool { return h.Model.Count == 1 && strings.Contains(h.Model.Cause, "refused") }},
 		{"model failed, nothing else", func(s *stage) { s.model.Pieces, s.model.Err, s.search.Err = nil, errUnavailable, errService }, emptyQuestion(),
 			[]string{`final "[The model did not answer.]"`}, "asking the model: refused", nil},
 		{"model gave nothing", func(s *stage) { s.model.Pieces, s.model.Err = nil, errEmpty }, bridgeQuestion(),
-			[]string{"results 1", "indexed", `final "[The model gave no answer.]"`}, "reading the answer", nil},
+			[]string{"results 1", "kept", `final "[The model gave no answer.]"`}, "reading the answer", nil},
 		{"model panics first", func(s *stage) { s.model.Wait = func(context.Context, int) error { panic("secret") } }, emptyQuestion(),
 			[]string{"results 1", serviceSentence, `final "\n\n[The model did not answer.]"`}, "model panicked with a string", nil},
-		{"page is not indexed", func(s *stage) { s.index.indexErr = errors.New("disk full") }, bridgeQuestion(),
-			[]string{"results 1", `token "Hel"`, `token "lo"`, "indexed", `final ""`}, "disk full", nil},
-		{"index panics while keeping", func(s *stage) { s.index.onIndex = func() { panic("secret") } }, bridgeQuestion(),
-			[]string{"results 1", `token "Hel"`, `token "lo"`, `final ""`}, "page index panicked", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -177,7 +172,7 @@ func TestD1c_ACutAnswerDoesNotLookComplete(t *testing.T) {
 			s := newStage()
 			tt.set(s)
 			s.service(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
-			s.expect(t, "results 1", `token "Hel"`, `token "lo"`, "indexed", `final "\n\n[The answer was interrupted.]"`)
+			s.expect(t, "results 1", `token "Hel"`, `token "lo"`, "kept", `final "\n\n[The answer was interrupted.]"`)
 			s.expectSilentLog(t)
 		})
 	}
@@ -208,31 +203,12 @@ func TestLocalResultsFillTheRoomThatIsLeft(t *testing.T) {
 	}
 }
 
-func TestWhatIsIndexed(t *testing.T) {
-	q := bridgeQuestion()
-	s := newStage()
-	s.service(t).AnswerQuery(t.Context(), q, s.tape)
-	want, _ := pages.New(q.Query.Context, q.Asker)
-	if len(s.index.kept) != 1 || s.index.kept[0] != want {
-		t.Errorf("kept %+v, want %+v", s.index.kept, want)
-	}
-	for _, url := range []string{"", "about:blank", "file:///home/x"} {
-		s := newStage()
-		q.Query.Context.URL = url
-		s.service(t).AnswerQuery(t.Context(), q, s.tape)
-		if len(s.index.kept) != 0 {
-			t.Errorf("kept a page with URL %q", url)
-		}
-		s.expect(t, "results 1", `token "Hel"`, `token "lo"`, `final ""`)
-	}
-}
-
 func TestSinkThatPanicsIsLeftAlone(t *testing.T) {
 	s := newStage()
 	s.model = nil
 	s.tape.onCall = func(string) { panic("secret") }
 	s.service(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
-	s.expect(t, "results 1", `final "[The answer was interrupted.]"`)
+	s.expect(t, "results 1", "kept", `final "[The answer was interrupted.]"`)
 	s.expectSilentLog(t)
 }
 
@@ -272,16 +248,6 @@ func TestAnswerWhoseEndCannotBeSentIsNoAnswer(t *testing.T) {
 	h := s.service(t)
 	h.AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
 	if got := h.Health(); got.Answered != 0 || got.Canceled != 1 {
-		t.Errorf("health is %+v", got)
-	}
-}
-
-func TestPageThatCannotBeKeptIsInTheFigures(t *testing.T) {
-	s := newStage()
-	s.index.indexErr = errors.New("disk full")
-	h := s.service(t)
-	h.AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
-	if got := h.Health(); got.Index.Count != 1 || got.Index.Cause != "disk full" || got.Answered != 1 {
 		t.Errorf("health is %+v", got)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"plexus/domain/framing"
 	"plexus/domain/pages"
 	"plexus/domain/text"
 	"plexus/ports"
@@ -15,27 +14,28 @@ import (
 type record struct {
 	text     strings.Builder
 	full     bool // the text has been cut
-	complete bool // the final token went out and held no notice
-	kept     ports.AnswerRecord
+	complete bool // see ports.Answered
+	keeper   ports.AnswerRecord
 }
 
 // beginRecord gives nil for what is not recorded: a question without a page that
 // may be kept.
-func (s *Service) beginRecord(q framing.SearchQuery) *record {
-	address, ok := pages.CanonicalURL(q.Context.URL)
-	if s.deps.Recorder == nil || !ok {
+func (a *pendingAnswer) beginRecord() *record {
+	address, ok := pages.CanonicalURL(a.q.Context.URL)
+	if a.service.deps.Recorder == nil || !ok {
 		return nil
 	}
-	q.Context.URL = address
+	asked := ports.AnsweredQuestion{Asker: a.asker, Question: a.q.Query, Page: a.q.Context}
+	asked.Page.URL = address
 	r := &record{}
 	err := recovery.Call("recorder", func() error {
-		r.kept = s.deps.Recorder.BeginAnswer(ports.AnsweredQuestion{Question: q.Query, Page: q.Context})
+		r.keeper = a.service.deps.Recorder.BeginAnswer(asked)
 		return nil
 	})
 	if err != nil {
-		s.logFailure("a question was not recorded", err)
+		a.unkept("a question was not recorded", err)
 	}
-	if r.kept == nil {
+	if r.keeper == nil {
 		return nil
 	}
 	return r
@@ -50,35 +50,48 @@ func (r *record) add(piece string) {
 	r.text.WriteString(kept)
 }
 
-func (r *record) ended(complete bool) {
-	if r != nil {
-		r.complete = complete
+// keep makes the answer durable, so that none that is seen whole is lost. An
+// answer that cannot be kept, or not in time, is shown all the same. It gives an
+// error only when ctx has ended.
+func (a *pendingAnswer) keep(ctx context.Context, final string) error {
+	if err := ctx.Err(); err != nil || a.record == nil {
+		return err
 	}
+	a.record.complete = final == ""
+	if a.kept {
+		return nil // a sink that panicked is tried once more
+	}
+	a.kept = true
+	err := recovery.Call("recorder", func() error { return a.record.keeper.Keep(ctx, a.answered()) })
+	if ctx.Err() != nil && !recovery.Is(err) {
+		return ctx.Err()
+	}
+	if err != nil {
+		a.unkept("an answer is shown that is not kept", err)
+	}
+	return ctx.Err()
 }
 
-// keepsPage says, when asked, whether the question's page may be kept; nil: no
-// recorder decides that, and it may.
-func (a *pendingAnswer) keepsPage() func() bool {
-	switch {
-	case a.service.deps.Recorder == nil:
-		return nil
-	case a.record == nil:
-		return func() bool { return false }
-	}
-	return a.record.kept.KeepsPage
-}
-
-// endRecord keeps the answer, also that of a question whose ctx has ended.
+// endRecord says how the question has ended, also one whose ctx has.
 func (a *pendingAnswer) endRecord(ctx context.Context) {
 	if a.record == nil {
 		return
 	}
-	answered := ports.Answered{Text: a.record.text.String(), Results: a.results, Complete: a.record.complete}
+	a.record.complete = a.record.complete && a.ended
 	err := recovery.Call("recorder", func() error {
-		a.record.kept.End(context.WithoutCancel(ctx), answered)
-		return nil
+		return a.record.keeper.End(context.WithoutCancel(ctx), a.answered())
 	})
 	if err != nil {
-		a.service.logFailure("an answer was not recorded", err)
+		a.unkept("an answer was not recorded", err)
 	}
+}
+
+func (a *pendingAnswer) answered() ports.Answered {
+	return ports.Answered{Text: a.record.text.String(), Results: a.results, Complete: a.record.complete}
+}
+
+// unkept logs and counts what is missing on the disk.
+func (a *pendingAnswer) unkept(what string, err error) {
+	a.service.updateHealth(func(hl *health) { hl.keepFailure.add(a.service.deps.Now(), err) })
+	a.service.logFailure(what, err)
 }

@@ -1,7 +1,9 @@
 package ask
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,21 +14,21 @@ import (
 	"plexus/ports"
 )
 
-// tapedRecorder writes on the tape when it is called.
+// tapedRecorder writes on the tape when it keeps an answer.
 type tapedRecorder struct {
-	tape     *tape
-	asked    []ports.AnsweredQuestion
-	answered []ports.Answered
-	ctxErr   error // of the ctx of the last end
-	onBegin  func()
-	onEnd    func()
-	refuse   bool // to keep the question
-	forgot   bool // the page, meanwhile
+	tape   *tape
+	asked  []ports.AnsweredQuestion
+	kept   []ports.Answered
+	ended  []ports.Answered
+	ctxErr error // of the ctx of the last End
+
+	onBegin, onKeep, onEnd func()
+	keepErr, endErr        error
+	refuse                 bool // to keep the question
 }
 
 func (r *tapedRecorder) BeginAnswer(q ports.AnsweredQuestion) ports.AnswerRecord {
 	r.asked = append(r.asked, q)
-	r.tape.events = append(r.tape.events, "begun")
 	if r.onBegin != nil {
 		r.onBegin()
 	}
@@ -36,78 +38,90 @@ func (r *tapedRecorder) BeginAnswer(q ports.AnsweredQuestion) ports.AnswerRecord
 	return r
 }
 
-func (r *tapedRecorder) KeepsPage() bool { return !r.forgot }
+func (r *tapedRecorder) Keep(ctx context.Context, a ports.Answered) error {
+	r.kept = append(r.kept, a)
+	if r.onKeep != nil {
+		r.onKeep()
+	}
+	_ = r.tape.note(ctx, "kept")
+	return cmp.Or(r.keepErr, ctx.Err())
+}
 
-func (r *tapedRecorder) End(ctx context.Context, a ports.Answered) {
-	r.answered = append(r.answered, a)
-	r.ctxErr = ctx.Err()
-	r.tape.events = append(r.tape.events, "recorded")
+func (r *tapedRecorder) End(ctx context.Context, a ports.Answered) error {
+	r.ended, r.ctxErr = append(r.ended, a), ctx.Err()
 	if r.onEnd != nil {
 		r.onEnd()
 	}
+	return r.endErr
 }
 
-func recordedStage() (*stage, *tapedRecorder) {
+func TestAnswerIsKeptBeforeItsFinal(t *testing.T) {
 	s := newStage()
-	r := &tapedRecorder{tape: s.tape}
-	s.record = r
-	return s, r
-}
-
-func TestAnswerIsRecordedAfterItsFinal(t *testing.T) {
-	s, r := recordedStage()
+	r := s.record
 	s.service(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
-	s.expect(t, "begun", "results 1", `token "Hel"`, `token "lo"`, "indexed", `final ""`, "recorded")
-	page := bridgeQuestion().Query.Context
+	s.expect(t, "results 1", `token "Hel"`, `token "lo"`, "kept", `final ""`)
+	q := bridgeQuestion()
+	page := q.Query.Context
 	page.URL = "https://page.test/secretpath"
-	if want := (ports.AnsweredQuestion{Question: "When did it open?", Page: page}); len(r.asked) != 1 || r.asked[0] != want {
+	if want := (ports.AnsweredQuestion{Asker: q.Asker, Question: "When did it open?", Page: page}); len(r.asked) != 1 || r.asked[0] != want {
 		t.Errorf("begun with %+v, want %+v", r.asked, want)
 	}
-	if a := r.answered[0]; a.Text != "Hello" || !a.Complete || !slices.Equal(a.Results, []framing.Result{serviceHit()}) {
-		t.Errorf("recorded %+v", a)
+	for _, got := range [][]ports.Answered{r.kept, r.ended} {
+		if len(got) != 1 || got[0].Text != "Hello" || !got[0].Complete || !slices.Equal(got[0].Results, []framing.Result{serviceHit()}) {
+			t.Errorf("kept and ended with %+v", got)
+		}
 	}
 }
 
 func TestWhatIsNotRecorded(t *testing.T) {
 	for _, url := range []string{"", "about:blank", "file:///home/x"} {
-		s, r := recordedStage()
+		s := newStage()
 		q := bridgeQuestion()
 		q.Query.Context.URL = url
 		s.service(t).AnswerQuery(t.Context(), q, s.tape)
-		if len(r.asked) != 0 {
+		if len(s.record.asked) != 0 {
 			t.Errorf("a question on %q was recorded", url)
 		}
+		s.expect(t, "results 1", `token "Hel"`, `token "lo"`, `final ""`)
 	}
 }
 
 // Without words there is no question to record; the recorder still decides about
 // the page.
 func TestPageWithoutAQuestionIsTheRecordersToo(t *testing.T) {
-	s, r := recordedStage()
+	s := newStage()
 	q := bridgeQuestion()
 	q.Query.Query = " \t"
 	s.service(t).AnswerQuery(t.Context(), q, s.tape)
-	if len(r.asked) != 1 || r.asked[0].Question != "" || len(s.index.kept) != 1 {
-		t.Errorf("asked %+v, kept %d pages", r.asked, len(s.index.kept))
+	if len(s.record.asked) != 1 || s.record.asked[0].Question != "" || len(s.record.kept) != 1 {
+		t.Errorf("asked %+v, kept %+v", s.record.asked, s.record.kept)
 	}
 }
 
-func TestPageOfWhatIsNotRecordedIsNotIndexed(t *testing.T) {
-	for _, words := range []string{"When did it open?", ""} {
-		for name, set := range map[string]func(*tapedRecorder){
-			"refused from the start": func(r *tapedRecorder) { r.refuse = true },
-			"forgotten meanwhile":    func(r *tapedRecorder) { r.forgot = true },
-			"the recorder is broken": func(r *tapedRecorder) { r.onBegin = func() { panic("secret") } },
-		} {
-			s, r := recordedStage()
-			set(r)
-			q := bridgeQuestion()
-			q.Query.Query = words
-			s.service(t).AnswerQuery(t.Context(), q, s.tape)
-			if len(s.index.kept) != 0 || s.tape.events[len(s.tape.events)-1] == "indexed" {
-				t.Errorf("%q, %s: %d pages are kept: %q", words, name, len(s.index.kept), s.tape.events)
+// TestEndThatDoesNotGoOutIsCorrected: an answer that was kept as whole, and whose
+// FINAL cannot be sent, is told to be none.
+func TestEndThatDoesNotGoOutIsCorrected(t *testing.T) {
+	for name, set := range map[string]func(*stage, context.CancelFunc){
+		"cancelled while it is kept": func(s *stage, cancel context.CancelFunc) { s.record.onKeep = cancel },
+		"sink panics at the end": func(s *stage, _ context.CancelFunc) {
+			s.tape.onCall = func(event string) {
+				if strings.HasPrefix(event, "final") {
+					panic("gone")
+				}
 			}
-		}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			s := newStage()
+			set(s, cancel)
+			s.service(t).AnswerQuery(ctx, bridgeQuestion(), s.tape)
+			r := s.record
+			if len(r.kept) != 1 || !r.kept[0].Complete || len(r.ended) != 1 || r.ended[0].Complete || r.ctxErr != nil {
+				t.Errorf("kept %+v, ended %+v with a ctx that says %v", r.kept, r.ended, r.ctxErr)
+			}
+		})
 	}
 }
 
@@ -139,17 +153,15 @@ func TestAnswerThatIsNotWholeIsRecordedAsSuch(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			s, r := recordedStage()
+			s := newStage()
+			r := s.record
 			tt.set(s, cancel)
 			s.service(t).AnswerQuery(ctx, bridgeQuestion(), s.tape)
-			if len(r.answered) != 1 || r.ctxErr != nil {
-				t.Fatalf("ended %d times, with a ctx that says %v", len(r.answered), r.ctxErr)
+			if len(r.ended) != 1 || r.ctxErr != nil {
+				t.Fatalf("ended %d times, with a ctx that says %v", len(r.ended), r.ctxErr)
 			}
-			if a := r.answered[0]; a.Complete || a.Text != tt.text {
+			if a := r.ended[0]; a.Complete || a.Text != tt.text {
 				t.Errorf("recorded %q, complete: %v; want %q", a.Text, a.Complete, tt.text)
-			}
-			if last := s.tape.events[len(s.tape.events)-1]; last != "recorded" {
-				t.Errorf("%s came after it was recorded", last)
 			}
 			s.expectSilentLog(t)
 		})
@@ -157,31 +169,36 @@ func TestAnswerThatIsNotWholeIsRecordedAsSuch(t *testing.T) {
 }
 
 func TestExtractedAnswerIsRecordedAsWhole(t *testing.T) {
-	s, r := recordedStage()
+	s := newStage()
+	r := s.record
 	s.model, s.search = nil, nil
 	s.service(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
-	if a := r.answered[0]; !a.Complete || a.Text != "The bridge opened in 1921. [page] " {
+	if a := r.ended[0]; !a.Complete || a.Text != "The bridge opened in 1921. [page] " {
 		t.Errorf("recorded %+v", a)
 	}
 }
 
 func TestRecorderThatFailsSpoilsNothing(t *testing.T) {
-	answered := []string{"results 1", `token "Hel"`, `token "lo"`, "indexed", `final ""`}
-	unindexed := []string{"results 1", `token "Hel"`, `token "lo"`, `final ""`}
+	plain := []string{"results 1", `token "Hel"`, `token "lo"`, `final ""`}
+	kept := []string{"results 1", `token "Hel"`, `token "lo"`, "kept", `final ""`}
 	tests := []struct {
-		name string
-		set  func(*tapedRecorder)
-		want []string
-		logs string
+		name  string
+		set   func(*tapedRecorder)
+		want  []string
+		logs  string
+		count int64 // of failures
 	}{
-		{"begin panics", func(r *tapedRecorder) { r.onBegin = func() { panic("secret") } }, slices.Concat([]string{"begun"}, unindexed), "was not recorded"},
-		{"end panics", func(r *tapedRecorder) { r.onEnd = func() { panic("secret") } }, slices.Concat([]string{"begun"}, answered, []string{"recorded"}), "was not recorded"},
-		{"it does not keep this one", func(r *tapedRecorder) { r.refuse = true }, slices.Concat([]string{"begun"}, unindexed), ""},
+		{"begin panics", func(r *tapedRecorder) { r.onBegin = func() { panic("secret") } }, plain, "was not recorded", 1},
+		{"keep panics", func(r *tapedRecorder) { r.onKeep = func() { panic("secret") } }, plain, "recorder panicked", 1},
+		{"keep fails", func(r *tapedRecorder) { r.keepErr = errors.New("disk full") }, kept, "disk full", 1},
+		{"end panics", func(r *tapedRecorder) { r.onEnd = func() { panic("secret") } }, kept, "was not recorded", 1},
+		{"end fails", func(r *tapedRecorder) { r.endErr = errors.New("disk full") }, kept, "disk full", 1},
+		{"it does not keep this one", func(r *tapedRecorder) { r.refuse = true }, plain, "", 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s, r := recordedStage()
-			tt.set(r)
+			s := newStage()
+			tt.set(s.record)
 			h := s.service(t)
 			h.AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
 			s.expect(t, tt.want...)
@@ -189,7 +206,7 @@ func TestRecorderThatFailsSpoilsNothing(t *testing.T) {
 			if logged := s.log.String(); tt.logs == "" && logged != "" || !strings.Contains(logged, tt.logs) {
 				t.Errorf("the log is %q, want %q in it", logged, tt.logs)
 			}
-			if got := h.Health(); got.Answered != 1 || got.Canceled != 0 {
+			if got := h.Health(); got.Answered != 1 || got.Canceled != 0 || got.Keep.Count != tt.count {
 				t.Errorf("health is %+v", got)
 			}
 		})
@@ -197,10 +214,11 @@ func TestRecorderThatFailsSpoilsNothing(t *testing.T) {
 }
 
 func TestRecordedTextIsBounded(t *testing.T) {
-	s, r := recordedStage()
+	s := newStage()
+	r := s.record
 	s.model.Pieces, s.model.Count = []string{strings.Repeat("桥", 1000), "a"}, 100
 	s.service(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
-	a := r.answered[0]
+	a := r.ended[0]
 	whole := strings.Repeat(strings.Join(s.model.Pieces, ""), 50)
 	if len(a.Text) > ports.MaxAnswered || len(a.Text) < ports.MaxAnswered-utf8.UTFMax || !strings.HasPrefix(whole, a.Text) || !a.Complete {
 		t.Errorf("recorded %d bytes, complete: %v", len(a.Text), a.Complete)
@@ -209,11 +227,11 @@ func TestRecordedTextIsBounded(t *testing.T) {
 
 func TestAllocs_NothingIsKeptWithoutARecorder(t *testing.T) {
 	var none *record
-	if n := testing.AllocsPerRun(100, func() { none.add("piece"); none.ended(true) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { none.add("piece") }); n != 0 {
 		t.Errorf("%v allocations for each piece", n)
 	}
 	s := newStage()
-	if s.service(t).beginRecord(bridgeQuestion().Query) != nil {
-		t.Error("a record was begun")
-	}
+	s.record = nil
+	s.service(t).AnswerQuery(t.Context(), bridgeQuestion(), s.tape)
+	s.expect(t, "results 1", `token "Hel"`, `token "lo"`, `final ""`)
 }

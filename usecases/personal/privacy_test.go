@@ -1,13 +1,11 @@
 package personal_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"plexus/adapters/memory"
 	"plexus/domain/pages"
@@ -16,9 +14,9 @@ import (
 	"plexus/usecases/personal/topics"
 )
 
-// remembering gives the host an index in memory.
+// remembering gives the host the index of its store.
 func remembering(d *personal.Deps, _ *personal.Options) {
-	d.Index = memory.NewPages(time.Now, pages.DefaultBounds())
+	d.Index = d.Store.(*memory.Personal).Pages()
 }
 
 // visit asks about a page; what may be kept of it is then in index and topics, as
@@ -80,7 +78,7 @@ func TestOfAnExcludedSiteNothingIsKept(t *testing.T) {
 				if record := s.BeginAnswer(ports.AnsweredQuestion{Question: "What?", Page: page(url)}); (record != nil) != kept {
 					s.Errorf("%s: of %s something is kept: %v", when, url, record != nil)
 				} else if record != nil {
-					record.End(s.Context(), whole("That."))
+					_ = s.ended(record, whole("That."))
 				}
 			}
 		}
@@ -184,7 +182,9 @@ func TestForgettingTakesPagesAndTheirTopics(t *testing.T) {
 // keepPage puts a page into the index, if it is not there.
 func (s *stage) keepPage(url string) {
 	s.Helper()
-	err := s.deps.Index.IndexPage(context.Background(), pages.Page{URL: url, Title: "A page", Text: "Its text"}, nil)
+	err := s.store.Update(s.Context(), func(tx ports.PersonalTx) error {
+		return tx.IndexPage(pages.Page{URL: url, Title: "A page", Text: "Its text"})
+	})
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package personal_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"sync"
 	"testing/synctest"
@@ -209,9 +210,19 @@ func item(s workbench.MobileSnapshot, id string) *workbench.ConversationRow {
 // browse lets the browser ask about a page and get a whole answer.
 func (s *stage) browse(page framing.PageContext, question, answer string) {
 	s.Helper()
-	if record := s.BeginAnswer(ports.AnsweredQuestion{Question: question, Page: page}); record != nil { // else it is not kept
-		record.End(s.Context(), ports.Answered{Text: answer, Complete: true})
+	if r := s.BeginAnswer(ports.AnsweredQuestion{Question: question, Page: page}); r != nil { // else it is not kept
+		_ = s.ended(r, ports.Answered{Text: answer, Complete: true})
 	}
+}
+
+// ended lets an answer end, which is kept first where it is whole. The error is one
+// that a test has asked for.
+func (s *stage) ended(r ports.AnswerRecord, a ports.Answered) error {
+	var kept error
+	if a.Complete {
+		kept = r.Keep(s.Context(), a)
+	}
+	return errors.Join(kept, r.End(s.Context(), a))
 }
 
 // topic finds the topic of an address.

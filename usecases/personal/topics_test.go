@@ -28,7 +28,7 @@ func page(url string) framing.PageContext {
 // asked begins a question of the browser about a page.
 func (s *stage) asked(url, question string) (end func(a ports.Answered)) {
 	recorded := s.BeginAnswer(ports.AnsweredQuestion{Question: question, Page: page(url)})
-	return func(a ports.Answered) { recorded.End(s.Context(), a) }
+	return func(a ports.Answered) { _ = s.ended(recorded, a) }
 }
 
 func whole(text string) ports.Answered { return ports.Answered{Text: text, Complete: true} }

@@ -89,7 +89,7 @@ func (s *Store) begin(ctx context.Context) (*group, error) {
 		_ = conn.Close() // gives it back
 		return nil, err
 	}
-	return &group{conn: conn, session: session{ctx: ctx, tx: tx, pool: s.writes}, done: make(chan struct{})}, nil
+	return &group{conn: conn, session: session{ctx: ctx, tx: tx, pool: s.writes, indexPage: s.indexPage}, done: make(chan struct{})}, nil
 }
 
 // queue takes the turn if it is free, and gives nil; else it adds a waiter.

@@ -2,6 +2,7 @@ package personal
 
 import (
 	"plexus/adapters/sqlite/sqlitex"
+	"plexus/domain/pages"
 	"plexus/ports"
 )
 
@@ -35,4 +36,12 @@ func (t *transaction) PutRecord(kind, id string, body []byte, keep int) error {
 func (t *transaction) DropRecord(kind, id string) error {
 	_, err := t.exec(dropRecord, "drop record", kind, id)
 	return err
+}
+
+// IndexPage implements ports.PageWriter.
+func (t *transaction) IndexPage(page pages.Page) error {
+	if t.failed != nil {
+		return t.failed
+	}
+	return t.fail("index page", t.indexPage(t.ctx, t.tx, page))
 }

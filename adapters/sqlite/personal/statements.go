@@ -123,6 +123,8 @@ type session struct {
 	pool   *statements
 	bound  statements // those of pool, tied to tx
 	visits int        // walks over messages that go on
+
+	indexPage PageIndexer // nil where nothing is written
 }
 
 func (s *session) use(k statement) *sql.Stmt {

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"plexus/adapters/sqlite/sqlitex"
+	"plexus/domain/pages"
 	"plexus/ports"
 )
 
@@ -24,6 +25,7 @@ import (
 type Store struct {
 	writer, reader *sql.DB
 	writes, reads  *statements
+	indexPage      PageIndexer
 	committed      func(changes int) // called after each commit; may be nil
 
 	mu      sync.Mutex
@@ -37,10 +39,13 @@ var (
 	_ ports.PersonalTx      = (*transaction)(nil)
 )
 
+// PageIndexer writes a page to the page index, in a transaction of the store.
+type PageIndexer func(ctx context.Context, tx *sql.Tx, page pages.Page) error
+
 // New prepares the store in an open database, whose tables must be there. writer
 // has one connection and begins transactions at once as writing ones. The store
 // ends with its pools.
-func New(ctx context.Context, writer, reader *sql.DB) (*Store, error) {
+func New(ctx context.Context, writer, reader *sql.DB, indexPage PageIndexer) (*Store, error) {
 	writes, err := prepare(ctx, writer, lastStatement)
 	if err != nil {
 		return nil, err
@@ -49,7 +54,7 @@ func New(ctx context.Context, writer, reader *sql.DB) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{writer: writer, reader: reader, writes: writes, reads: reads}, nil
+	return &Store{writer: writer, reader: reader, writes: writes, reads: reads, indexPage: indexPage}, nil
 }
 
 // View implements ports.PersonalStore.

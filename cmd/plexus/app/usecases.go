@@ -61,7 +61,7 @@ func (p *process) newPersonal(ctx context.Context) (*personal.Host, error) {
 		Searches: choice.Start{On: cfg.Search.Conversations, Fixed: cfg.Search.ConversationsFrom != ""},
 		Topics: topics.Options{
 			MaxTopics: cfg.Conversations.Topics, MaxAge: time.Duration(cfg.Conversations.TopicDays) * 24 * time.Hour,
-			Record: cfg.Conversations.RecordBrowser, RecordFixed: cfg.Conversations.RecordFrom != "",
+			NoPageIndex: !cfg.UsesIndex(), Record: cfg.Conversations.RecordBrowser, RecordFixed: cfg.Conversations.RecordFrom != "",
 		},
 	})
 }

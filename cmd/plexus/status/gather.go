@@ -61,7 +61,7 @@ func (s *Source) Gather(ctx context.Context, seen Probes) (Report, error) {
 		Search: seen.Search, Model: seen.Model, Recognizer: seen.Recognizer,
 		Index: Index{
 			Enabled: s.Config.UsesIndex(), Shared: s.Config.Index.Shared, Pages: stats.Pages, Bytes: stats.PageBytes,
-			Failures: failures(health.Index),
+			Failures: failures(health.Keep),
 		},
 		Kept: Kept{
 			Conversations: stats.Personal.Conversations, Topics: stats.Personal.Topics,

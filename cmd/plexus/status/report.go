@@ -130,7 +130,7 @@ type Index struct {
 	Shared   bool  `json:"shared"`
 	Pages    int   `json:"pages"`
 	Bytes    int64 `json:"bytes"` // of their texts
-	Failures       // of keeping a page
+	Failures       // of keeping pages and answers
 }
 
 // Queries counts the work since the start.
