@@ -21,6 +21,8 @@ func (b *book) overview() {
 	l.Problem = ""
 	silent := b.busy() // it has a model, and nothing that hears
 	silent.Recognizer = web.Service{Kind: "none", Reach: web.Off}
+	silent.Model.Failures, silent.Model.LastFailure = 2, b.before(3*time.Minute)
+	silent.Model.LastCause = "asking the model: model unavailable: the prompt is longer than the model's context: set limits.prompt_bytes lower, or give the model a longer context: status 400 (exceed_context_size_error): request (4390 tokens) exceeds the available context size (4096 tokens)"
 	silent.DictationConfig = "[recognizer]\nkind = \"command\"\ncommand = [\"whisper-cli\", \"-m\", \"/path/to/model.bin\", \"-nt\", \"-f\"]"
 	b.add("overview-no-dictation", web.OverviewPage(l, silent))
 	quiet := b.fresh() // its models do not chat

@@ -31,10 +31,11 @@ const childOf = "PLEXUS_TEST_SERVICES"
 // askAll asks each service at a host and prints what came of it.
 func askAll() int {
 	base := os.Getenv(childOf)
+	search := strings.Replace(base, "http://NAME", "https://NAME", 1) // which is never in the clear
 	cfg := config.Config{
-		Search:     config.Search{Kind: "anvesha", URL: strings.ReplaceAll(base, "NAME", "search")},
-		Model:      config.Model{Kind: "openai", BaseURL: strings.ReplaceAll(base, "NAME", "api") + "/v1", Name: "m"},
-		Recognizer: config.Recognizer{Kind: "openai", BaseURL: strings.ReplaceAll(base, "NAME", "speech") + "/v1", Name: "w"},
+		Search:     config.Search{Kind: "anvesha", URL: strings.ReplaceAll(search, "NAME", "search")},
+		Model:      config.Model{Kind: "openai", BaseURL: strings.ReplaceAll(base, "NAME", "api") + "/v1", Name: "m", PlainHTTP: true},
+		Recognizer: config.Recognizer{Kind: "openai", BaseURL: strings.ReplaceAll(base, "NAME", "speech") + "/v1", Name: "w", PlainHTTP: true},
 	}
 	s, err := Build(cfg, slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
@@ -160,6 +161,26 @@ func TestServices_ElsewhereGoThroughTheProxy(t *testing.T) {
 				t.Errorf("the password is told:\n%s", out)
 			}
 		})
+	}
+}
+
+// What is allowed in the clear goes through the proxy for that, and not through the other.
+func TestServices_PlainGoesThroughItsProxy(t *testing.T) {
+	secured, plain := openHouse(t, "127.0.0.1:0", refusal), openHouse(t, "127.0.0.1:0", refusal)
+	out := runAskAll(t, "http://NAME.invalid", fmt.Sprintf("HTTPS_PROXY=http://127.0.0.1:%d", secured.port()),
+		fmt.Sprintf("http_proxy=http://anna:hunter2@127.0.0.1:%d", plain.port()))
+	for h, want := range map[*house][]string{
+		secured: {"CONNECT search.invalid:443"},
+		plain:   {"GET speech.invalid", "POST api.invalid", "POST speech.invalid"},
+	} {
+		h.mu.Lock()
+		if got := slices.Sorted(maps.Keys(h.asked)); !slices.Equal(got, want) {
+			t.Errorf("asked for %q; want %q\n%s", got, want, out)
+		}
+		h.mu.Unlock()
+	}
+	if strings.Contains(out, "hunter2") || strings.Count(out, "status 407") != 3 {
+		t.Errorf("it says\n%s", out)
 	}
 }
 
