@@ -5,6 +5,7 @@ import { MAX_EXTRACT, MAX_SELECTION, MAX_TITLE, MAX_URL, MAX_WHOLE, clip, excerp
 import { linkable } from "./markdown.js";
 
 const patienceMs = 3000; // a page that hangs is asked about without its text
+const retriesMs = [200, 600]; // a page that is just being replaced refuses, and its successor does not
 const slow = new Error("the page does not answer");
 
 export const noPage = Object.freeze({ kind: "none", why: "", url: "", title: "", selection: "", text: "", headings: [], more: false, unread: 0 });
@@ -42,7 +43,7 @@ function reason({ form, unread }) {
  *   "private"  a private window, of which nothing is used,
  *   "none"     no web page.
  */
-export async function readPage() {
+export async function readPage(retries = retriesMs) {
   const [tab] = await api.tabs.query({ active: true, currentWindow: true });
   if (!tab) return noPage;
   if (tab.incognito) return { ...noPage, kind: "private" };
@@ -54,6 +55,10 @@ export async function readPage() {
   } catch (err) {
     if (!linkable(tab.url ?? "")) return { ...noPage, kind: tab.url === undefined ? "locked" : "none" };
     const pdf = new URL(tab.url).pathname.toLowerCase().endsWith(".pdf");
+    if (err !== slow && !pdf && retries.length > 0) {
+      await new Promise((resolve) => setTimeout(resolve, retries[0]));
+      return readPage(retries.slice(1));
+    }
     return { ...noPage, kind: "bare", why: err === slow ? "slow" : pdf ? "pdf" : "refused", url: tab.url, title: tab.title ?? "" };
   }
 }
