@@ -17,7 +17,8 @@ import (
 
 const askNotes = `Asks the running host. The results are printed first, numbered as the answer
 quotes them, then the answer as it comes. Ctrl-C stops it at the host too. The
-flags may come before or after the question.`
+flags may come before or after the question. --extract - takes the text of the page
+from standard input, at most 64 KiB of it.`
 
 // maxResultsAsked is the default of --max-results.
 const maxResultsAsked = 5
@@ -33,7 +34,7 @@ func runAsk(ctx context.Context, env cli.Env, args []string) error {
 	fs.StringVar(&q.Context.URL, "url", "", "address of the `page` that the question is about")
 	fs.StringVar(&q.Context.Title, "title", "", "`title` of that page")
 	fs.StringVar(&q.Context.Selection, "selection", "", "`text` that is selected on it")
-	fs.StringVar(&q.Context.Extract, "extract", "", "`text` of the page")
+	fs.StringVar(&q.Context.Extract, "extract", "", "`text` of the page; - takes it from standard input")
 	fs.IntVar(&q.MaxResults, "max-results", maxResultsAsked, fmt.Sprintf("`number` of results, 1 to %d", framing.MaxResults))
 	noSearch := fs.Bool("no-search", false, "answer from the page alone")
 	asJSON := fs.Bool("json", false, "print one JSON object when everything is there")
@@ -47,6 +48,9 @@ func runAsk(ctx context.Context, env cli.Env, args []string) error {
 		return cli.Usagef(`ask what? Like this: plexus ask "your question"`)
 	case q.MaxResults < 1 || q.MaxResults > framing.MaxResults:
 		return cli.Usagef("--max-results has to be a number from 1 to %d", framing.MaxResults)
+	}
+	if err := fillContext(env, &q.Context); err != nil {
+		return err
 	}
 	dir, err := dataDir()
 	if err != nil {
@@ -65,6 +69,10 @@ func askHost(ctx context.Context, env cli.Env, dataDir string, q framing.SearchQ
 	if asJSON {
 		out = newPrinter(io.Discard)
 	}
+	if cli.IsTerminal(env.Stderr) {
+		out.waiting.w = env.Stderr
+	}
+	out.waiting.show()
 	err = client.Ask(ctx, q, nerveclient.Receiver{Results: out.results, Token: out.token})
 	out.end()
 	switch {
@@ -106,6 +114,7 @@ type printer struct {
 	answer     askedAnswer
 	answerText strings.Builder
 	midway     bool // the last line has no end yet
+	waiting    waiting
 }
 
 func newPrinter(w io.Writer) *printer {
@@ -113,6 +122,8 @@ func newPrinter(w io.Writer) *printer {
 }
 
 func (o *printer) results(r framing.SearchResult) {
+	o.waiting.clear()
+	defer o.waiting.show()
 	o.answer.TookMS = r.TookMS
 	for i, one := range r.Results {
 		o.answer.Results = append(o.answer.Results, askedResult(one))
@@ -135,6 +146,7 @@ func (o *printer) token(piece string, final bool) {
 		o.answerText.WriteString(piece)
 	}
 	if piece != "" {
+		o.waiting.clear()
 		o.printf("%s", text.PrintableLines(piece))
 		o.midway = !strings.HasSuffix(piece, "\n")
 	}
@@ -142,6 +154,7 @@ func (o *printer) token(piece string, final bool) {
 
 // end closes the last line.
 func (o *printer) end() {
+	o.waiting.clear()
 	o.answer.Answer = o.answerText.String()
 	if o.midway {
 		o.printf("\n")

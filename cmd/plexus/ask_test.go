@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"plexus/cmd/plexus/cli"
 	"plexus/domain/framing"
 )
 
@@ -64,6 +65,56 @@ func TestPrinter(t *testing.T) {
 				t.Errorf("verdict %v, want %v", err, tc.err)
 			}
 		})
+	}
+}
+
+// TestAsk_ReadsThePageFromStandardInput: bounded, and each thing that is no text has a
+// sentence of its own.
+func TestAsk_ReadsThePageFromStandardInput(t *testing.T) {
+	for _, tc := range []struct{ name, piped, want, refusal string }{
+		{"text", "It opened in 1889.\n", "It opened in 1889.\n", ""},
+		{"a byte order mark", "\ufeffIt opened.", "It opened.", ""},
+		{"the most", strings.Repeat("é", maxPiped/2), strings.Repeat("é", maxPiped/2), ""},
+		{"one byte more", strings.Repeat("a", maxPiped+1), "", "more than 64 KiB"},
+		{"without end", strings.Repeat("a", 10*maxPiped), "", "more than 64 KiB"},
+		{"a picture", "\x89PNG\r\n\x1a\n", "", "no text in UTF-8"},
+		{"zeros", "a\x00b", "", "no text in UTF-8"},
+		{"UTF-16", "\xff\xfea\x00", "", "no text in UTF-8"},
+		{"nothing", "", "", "empty"},
+		{"blanks", " \n\t\n", "", "empty"},
+	} {
+		c := framing.PageContext{Extract: "-"}
+		piped := strings.NewReader(tc.piped)
+		err := fillContext(cli.Env{Stdin: piped}, &c)
+		switch {
+		case tc.refusal == "" && (err != nil || c.Extract != tc.want):
+			t.Errorf("%s: %d bytes, %v", tc.name, len(c.Extract), err)
+		case tc.refusal != "" && (err == nil || !strings.Contains(err.Error(), tc.refusal)):
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.refusal)
+		}
+		if read := len(tc.piped) - piped.Len(); read > maxPiped+1 {
+			t.Errorf("%s: %d bytes were read", tc.name, read)
+		}
+	}
+	c := framing.PageContext{Extract: "a text - with a dash"}
+	if err := fillContext(cli.Env{Stdin: strings.NewReader("other")}, &c); err != nil || c.Extract != "a text - with a dash" {
+		t.Errorf("%q, %v", c.Extract, err)
+	}
+}
+
+// TestPrinter_SaysThatItWaits: on a line of its own that is gone before each word.
+func TestPrinter_SaysThatItWaits(t *testing.T) {
+	var terminal bytes.Buffer
+	o := newPrinter(&terminal)
+	o.waiting.w = &terminal
+	o.waiting.show()
+	o.results(framing.SearchResult{Results: []framing.Result{{URL: "https://a.example/", Title: "A"}}})
+	o.token("It opened.", false)
+	o.token("", true)
+	o.end()
+	gone := "\r" + strings.Repeat(" ", len(waitingLine)) + "\r"
+	if want := waitingLine + gone + "[1] A\n    https://a.example/\n\n" + waitingLine + gone + "It opened.\n"; terminal.String() != want {
+		t.Errorf("printed %q, want %q", terminal.String(), want)
 	}
 }
 

@@ -148,7 +148,12 @@ func TestLive_ExtensionIsLetInAndRemovedWithoutRestart(t *testing.T) {
 	if err := l.tryKey(t, origin, key); err != nil {
 		t.Errorf("allowed again and refused: %v", err)
 	}
-	if got := l.do(t, 1, "extensions", "remove", digits); !strings.Contains(got.stderr, "waits or was removed") {
+	l.do(t, 0, "extensions", "remove", digits) // of a row that is let in, and again of one that is removed
+	l.do(t, 0, "extensions", "remove", digits)
+	if err := l.tryKey(t, origin, key); err == nil {
+		t.Error("removed by its digits and let in")
+	}
+	if got := l.do(t, 1, "extensions", "remove", "no such"); !strings.Contains(got.stderr, "no row has these digits") {
 		t.Errorf("got %s", got.stderr)
 	}
 	if got := l.do(t, 0, "extensions", "remove", "1", "--forget"); !strings.Contains(got.stdout, "forgotten") {

@@ -398,6 +398,29 @@ func TestPhoneScreen_CaptionsGrow(t *testing.T) {
 	}
 }
 
+// TestPhoneScreen_LinesAreLines: an answer of several lines is shown as such while it
+// grows, none of its lines looks like one of the screen's, and nothing else of it
+// reaches the terminal as it is.
+func TestPhoneScreen_LinesAreLines(t *testing.T) {
+	var out bytes.Buffer
+	s := &screen{w: &out, state: &state{}}
+	for _, c := range []nova.Caption{
+		{TurnID: "1", Role: nova.Assistant, Text: "Two reasons:\n"},
+		{TurnID: "1", Role: nova.Assistant, Text: "Two reasons:\n\n1. Rain\nyou:"},
+		{TurnID: "1", Role: nova.Assistant, Text: "Two reasons:\n\n1. Rain\nyou: yes\x1b[2J\r\n"},
+		{TurnID: "1", Role: nova.Assistant, Text: "Two reasons:\n\n1. Rain\nyou: yes\x1b[2J\r", Final: true}, // the last line end is not kept
+		{TurnID: "2", Role: nova.User, Text: "a\tb\nc", Final: true},
+	} {
+		s.caption(c)
+	}
+	s.dictationResult("one\ntwo", nil)
+	s.card(novaclient.Card{ID: "p", Executor: "x", Approval: nova.Approval{Summary: "run\nthis", Detail: nova.CommandExecution{CommandDetail: nova.CommandDetail{Command: "ls\nconnected", Cwd: "/"}}}})
+	want := "host: Two reasons:\n    \n    1. Rain\n    you: yes\\x1b[2J\\x0d\nyou: a\tb\n    c\ndictated: one\n    two\n    /send sends it\n"
+	if got, ok := strings.CutPrefix(out.String(), want); !ok || !strings.Contains(got, "asks: run\n    this\n    command: ls\n        connected\n    in: /\n") {
+		t.Errorf("the screen shows %q", out.String())
+	}
+}
+
 func TestPhoneScreen_Projects(t *testing.T) {
 	var out bytes.Buffer
 	s := &screen{w: &out, state: &state{}}

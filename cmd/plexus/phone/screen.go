@@ -25,6 +25,10 @@ type screen struct {
 	shownText string // what is already printed of it
 }
 
+// lines makes a text from outside safe to print with its lines. Those after the first
+// are set in, so that none can be taken for a line of the screen.
+func lines(s string) string { return strings.ReplaceAll(text.PrintableLines(s), "\n", "\n    ") }
+
 // printLine prints a line of its own.
 func (s *screen) printLine(format string, args ...any) {
 	s.mu.Lock()
@@ -49,13 +53,13 @@ func (s *screen) lineDone(_ string, err error) {
 func (s *screen) textResult(t nova.InputText, err error) {
 	var refused *novaclient.TextRefused
 	if errors.As(err, &refused) && refused.Reason == nova.OutcomeUnknown {
-		s.printLine("it is not known whether the host has this: %s", text.Printable(t.Text))
+		s.printLine("it is not known whether the host has this: %s", lines(t.Text))
 	}
 }
 
 func (s *screen) dictationResult(words string, err error) {
 	if err == nil {
-		s.printLine("dictated: %s\n    /send sends it", text.Printable(words))
+		s.printLine("dictated: %s\n    /send sends it", lines(words))
 	}
 }
 
@@ -107,10 +111,10 @@ func (s *screen) message(m nova.Message) {
 	case nova.ExecutorState:
 		s.printLine("%s is %s", text.Printable(m.DisplayName), m.State)
 	case nova.ExecutorProgress:
-		s.printLine("%s: %s: %s", text.Printable(m.Executor), m.Phase, text.Printable(m.Summary))
+		s.printLine("%s: %s: %s", text.Printable(m.Executor), m.Phase, lines(m.Summary))
 	case nova.ExecutorResult:
 		if m.Result.Set {
-			s.printLine("%s ended, %s: %s", text.Printable(m.Result.Value.Executor), m.Result.Value.Outcome, text.Printable(m.Result.Value.Summary))
+			s.printLine("%s ended, %s: %s", text.Printable(m.Result.Value.Executor), m.Result.Value.Outcome, lines(m.Result.Value.Summary))
 		}
 	}
 }
@@ -138,9 +142,9 @@ func (s *screen) caption(c nova.Caption) {
 	if c.FullText != "" {
 		full = c.FullText
 	}
-	more := newPart(s.shownText, full)
+	more := strings.TrimRight(newPart(s.shownText, full), "\n") // they come with what follows them
 	s.shownText += more
-	_, _ = io.WriteString(s.w, text.Printable(more))
+	_, _ = io.WriteString(s.w, lines(more))
 	if c.Final {
 		s.endTurn()
 	}
@@ -178,9 +182,9 @@ func (s *screen) card(c novaclient.Card) {
 	if c.IsProject() {
 		s.line("[%s] the host asks to %s %s", id, asked(c.Proposal.Action), text.Printable(cmp.Or(c.Proposal.Workspace, c.Proposal.Session)))
 	} else {
-		s.line("[%s] %s asks: %s", id, text.Printable(c.DisplayName), text.Printable(c.Approval.Summary))
+		s.line("[%s] %s asks: %s", id, text.Printable(c.DisplayName), lines(c.Approval.Summary))
 		for _, detail := range details(c.Approval.Detail) {
-			s.line("    %s", text.Printable(detail))
+			s.line("    %s", strings.ReplaceAll(lines(detail), "\n", "\n    "))
 		}
 	}
 	s.line("    %s", howToAnswer(c, id))

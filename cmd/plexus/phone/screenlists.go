@@ -85,7 +85,7 @@ func messageText(m workbench.MessageRow) string {
 	case m.Status == conversations.Interrupted, m.Delivery == conversations.CutOff:
 		note = " (interrupted)"
 	}
-	words := strings.ReplaceAll(text.PrintableLines(m.Text), "\n", "\n    ")
+	words := lines(m.Text)
 	return "  " + who + note + ": " + words
 }
 
