@@ -83,9 +83,16 @@ func TestQRCodeDrawsEveryDarkModule(t *testing.T) {
 
 // Each text is there.
 func TestWordsAreComplete(t *testing.T) {
-	v := reflect.ValueOf(English())
+	expectWords(t, reflect.ValueOf(English()))
+}
+
+func expectWords(t *testing.T, v reflect.Value) {
+	t.Helper()
 	for i := range v.NumField() {
-		if v.Field(i).Len() == 0 {
+		switch f := v.Field(i); {
+		case f.Kind() == reflect.Struct:
+			expectWords(t, f)
+		case f.Len() == 0:
 			t.Errorf("English has no %s", v.Type().Field(i).Name)
 		}
 	}

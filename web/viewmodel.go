@@ -303,4 +303,12 @@ type Confirm struct {
 	Title, Lead, Button string
 	Action              string // path below Layout.Base that is posted to
 	Back                Place
+	Option              Option  // something more that may be done; none without a name
+	Fields              []Field // posted with an Option
 }
+
+// Option is a box that is ticked to begin with.
+type Option struct{ Name, Label string }
+
+// Field is a hidden part of a form.
+type Field struct{ Name, Value string }

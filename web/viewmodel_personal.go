@@ -127,6 +127,7 @@ type ConversationView struct {
 	Past         bool      // these are not the newest
 	Quoted       bool      // the text of a page goes to the model, as a quotation
 	Input        Input
+	Search       bool   // a single text can be searched for elsewhere
 	Draft        string // what was typed and did not go through
 	Fault        string // why, or ""
 }
@@ -223,9 +224,9 @@ func (l Layout) roleName(r Role) string {
 // statusName names an entry's status.
 func (l Layout) statusName(s string) string { return cmp.Or(l.T.Statuses[s], s) }
 
-// rangeText says which of how many are shown.
-func (l Layout) rangeText(v Conversations) string {
-	return fmt.Sprintf(l.T.Span, v.From+1, min(v.From+v.Size, v.Total), v.Total)
+// span says which of how many are shown.
+func (l Layout) span(from, size, total int) string {
+	return fmt.Sprintf(l.T.Span, from+1, min(from+size, total), total)
 }
 
 // Heading gives the title of a conversation, also where it has none.

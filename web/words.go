@@ -78,6 +78,8 @@ type Words struct {
 	Delete, DeleteTitle, DeleteLead, DeleteButton, Answering, NotSent, AskAgain, WhyNoAnswer   string
 	KeptTitle, KeptConversations, KeptTopics, KeptMessages, KeptText                           string
 
+	Privacy PrivacyWords
+
 	Kinds         map[ConversationKind]string
 	MessageStates map[MessageState]string
 
@@ -116,6 +118,7 @@ func English() Words {
 	w.tables()
 	w.conversations()
 	w.lists()
+	w.privacy()
 	return w
 }
 
@@ -314,8 +317,12 @@ func (w *Words) tables() {
 		"model": "The model is in use from the next question on.", "address": "The address is remembered.",
 		"address-forgotten": "The address is forgotten.", "session-ended": "That browser is signed out.",
 		"cleared": "Cleared.", "deleted": "Deleted.", "topics-deleted": "All topics are deleted.",
-		"recording": "Questions from the browser are remembered from now on.", "not-recording": "Questions from the browser are not remembered any more. What there is stays until you delete it.",
-		"added": "Added.", "saved": "Saved.", "item-done": "Done.", "reopened": "Open again.", "item-cancelled": "Cancelled.",
+		"recording": "Questions from the browser are remembered from now on.", "not-recording": "Questions from the browser are not remembered any more. Neither are pages. What there is stays until you delete it.",
+		"searching": "What is said in conversations is searched for from now on.", "not-searching": "What is said in conversations is looked up on this machine only.",
+		"excluded": "From now on nothing is kept of that site.", "excluded-forgotten": "From now on nothing is kept of that site, and what was remembered of it is erased.",
+		"included": "That site is remembered again from now on.", "pages-forgotten": "It is erased.",
+		"topics-pages-deleted": "All topics are deleted, and all remembered pages are erased.",
+		"added":                "Added.", "saved": "Saved.", "item-done": "Done.", "reopened": "Open again.", "item-cancelled": "Cancelled.",
 		"archived": "Archived.", "completed": "Completed.", "restored": "Restored.", "made-todo": "It is a to-do now, too.", "made-goal": "It is a goal now, too.",
 	}
 }

@@ -1,6 +1,7 @@
 package adminweb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"plexus/adapters/adminweb/privacy"
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
 	"plexus/domain/nova/jsonform"
@@ -30,6 +32,7 @@ type Personal struct {
 	// RecordingFixedBy names what sets Topics.Recording above the page, for where it
 	// is fixed.
 	RecordingFixedBy string
+	Privacy          privacy.Config
 }
 
 // Conversations is what was said: *chats.Chats. A
@@ -178,6 +181,7 @@ func (p conversationPages) viewWith(r *http.Request, l web.Layout, draft, fault 
 	}
 	v := web.ConversationView{
 		Conversation: conversationRow(c), Past: before > 0, Quoted: about.Text != "", Input: inputOf(p.Texts.Input()), Draft: draft, Fault: fault,
+		Search: p.Privacy.CanAskElsewhere(),
 	}
 	if address := linkable(about.URL); address != "" {
 		v.Conversation.Address = address
@@ -214,9 +218,13 @@ func messageRow(m conversations.Message) web.Message {
 // sendText submits what was typed without script. What is refused stays in the form.
 func (p conversationPages) sendText(r *http.Request) (response, error) {
 	id, typed := r.PathValue("id"), formText(r, "text")
+	text := typed
+	if _, asked := conversations.SearchWords(typed); r.PostForm.Get("search") != "" && !asked {
+		text = conversations.SearchText(typed)
+	}
 	err := error(workbench.InvalidRequest)
-	if strings.TrimSpace(typed) != "" && jsonform.UnitCount(typed) <= nova.MaxInputUnits {
-		err = p.Texts.SubmitText(r.Context(), id, typed)
+	if strings.TrimSpace(typed) != "" && jsonform.UnitCount(text) <= nova.MaxInputUnits {
+		err = p.Texts.SubmitText(r.Context(), id, text)
 	}
 	if isRefusal(err) && !errors.Is(err, workbench.ConversationNotFound) {
 		return correct(web.ConversationsPlace, func(r *http.Request, l web.Layout) (response, error) {
@@ -236,7 +244,11 @@ func (p conversationPages) setRecording(r *http.Request) (response, error) {
 	if on {
 		done = "recording"
 	}
-	return redirect("conversations?done=" + done), p.Topics.SetRecording(r.Context(), on)
+	place := "conversations"
+	if strings.HasSuffix(r.URL.Path, "/privacy/remember") {
+		place = "privacy"
+	}
+	return redirect(place + "?done=" + done), p.Topics.SetRecording(r.Context(), on)
 }
 
 // confirm asks before a conversation is cleared or deleted. The permanent ones
@@ -253,15 +265,25 @@ func (p conversationPages) confirm(r *http.Request, l web.Layout) (response, err
 			return response{}, errNotFound
 		}
 		v.Title, v.Lead, v.Button, v.Action = fmt.Sprintf(l.T.DeleteTitle, name), l.T.DeleteLead, l.T.DeleteButton, path+"/delete"
+		if c.SubjectKey != "" {
+			v.Option = web.Option{Name: "page", Label: l.T.Privacy.TopicPage}
+		}
 	}
 	return show(web.ConfirmPage(l, v))
 }
 
 // remove clears or deletes a conversation.
 func (p conversationPages) remove(r *http.Request) (response, error) {
-	id := r.PathValue("id")
+	ctx, id := r.Context(), r.PathValue("id")
 	if r.PathValue("verb") == "delete" {
-		return redirect("conversations?done=deleted"), asUnknown(p.Conversations.Delete(r.Context(), id))
+		c, about, err := p.Conversations.Conversation(ctx, id)
+		if err == nil {
+			err = p.Conversations.Delete(ctx, id)
+		}
+		if address := cmp.Or(about.URL, c.SubjectKey); err == nil && address != "" && r.PostForm.Get("page") == "true" {
+			_, err = p.Privacy.Remembered.ForgetPage(ctx, address, false)
+		}
+		return redirect("conversations?done=deleted"), asUnknown(err)
 	}
 	return redirect(web.ConversationPath(id) + "?done=cleared"), asUnknown(p.Conversations.Clear(r.Context(), id))
 }
@@ -269,11 +291,15 @@ func (p conversationPages) remove(r *http.Request) (response, error) {
 func (p conversationPages) confirmDeleteTopics(_ *http.Request, l web.Layout) (response, error) {
 	return show(web.ConfirmPage(l, web.Confirm{
 		Title: l.T.DropTopicsTitle, Lead: l.T.DropTopicsLead, Button: l.T.DropTopicsButton,
-		Action: "topics/delete", Back: web.ConversationsPlace,
+		Action: "topics/delete", Back: web.ConversationsPlace, Option: web.Option{Name: "pages", Label: l.T.Privacy.TopicPages},
 	}))
 }
 
 func (p conversationPages) deleteTopics(r *http.Request) (response, error) {
+	if r.PostForm.Get("pages") == "true" {
+		_, err := p.Privacy.Remembered.ForgetAll(r.Context(), true)
+		return redirect("conversations?done=topics-pages-deleted"), err
+	}
 	_, err := p.Conversations.DeleteTopics(r.Context())
 	return redirect("conversations?done=topics-deleted"), err
 }

@@ -88,6 +88,53 @@ func (p overviewPage) view(r *http.Request, l web.Layout) (response, error) {
 	return show(web.OverviewPage(l, v))
 }
 
+// privacyFacts is what the page about privacy shows of the rest of the host.
+func (s *Server) privacyFacts(ctx context.Context) (web.Privacy, error) {
+	host, err := s.Status.Overview(ctx)
+	if err != nil {
+		return web.Privacy{}, err
+	}
+	sizes, err := s.Personal.Conversations.Sizes(ctx)
+	if err != nil {
+		return web.Privacy{}, err
+	}
+	items, _, err := s.Personal.Lists.Lists(ctx)
+	if err != nil {
+		return web.Privacy{}, err
+	}
+	devices, err := s.Phones.Devices(ctx)
+	if err != nil {
+		return web.Privacy{}, err
+	}
+	extensions, err := s.Extensions.Extensions(ctx)
+	if err != nil {
+		return web.Privacy{}, err
+	}
+	signedIn, err := s.Sessions.PageSessions(ctx, s.Now())
+	if err != nil {
+		return web.Privacy{}, fmt.Errorf("list page sessions: %w", err)
+	}
+	t := s.Words
+	v := web.Privacy{Index: host.Index, Storage: web.Storage{
+		DatabaseBytes: host.DatabaseBytes, DataDir: host.DataDir,
+		Kinds: []web.StoredKind{
+			{Name: t.Privacy.KindPages, Count: host.Index.Pages, Bytes: host.Index.Bytes, Place: web.PrivacyPlace + "/pages"},
+			{Name: t.KeptTopics, Count: sizes.Topics, Place: web.ConversationsPlace},
+			{Name: t.Privacy.KindChats, Count: sizes.Conversations - sizes.Topics, Place: web.ConversationsPlace},
+			{Name: t.KeptMessages, Count: sizes.Messages, Bytes: sizes.MessageBytes, Place: web.ConversationsPlace},
+			{Name: t.Privacy.KindLists, Count: len(items), Place: web.ListsPlace},
+			{Name: t.Privacy.KindPhones, Count: len(devices), Place: web.DevicesPlace},
+			{Name: t.Privacy.KindExtensions, Count: len(extensions), Place: web.ExtensionsPlace},
+			{Name: t.Privacy.KindSessions, Count: len(signedIn), Place: web.SessionsPlace},
+		},
+	}}
+	on, fixed := s.Personal.Topics.Recording()
+	if v.Recording.On = on; fixed {
+		v.Recording.FixedBy = text.Printable(s.Personal.RecordingFixedBy)
+	}
+	return v, nil
+}
+
 func (p overviewPage) useModel(r *http.Request) (response, error) {
 	err := p.status.UseModel(r.Context(), r.PostForm.Get("name"), r.PostForm.Get("base_url"))
 	switch {

@@ -16,6 +16,7 @@ import (
 
 	"plexus/adapters/memory"
 	"plexus/domain/conversations"
+	"plexus/domain/pages"
 	"plexus/domain/workbench"
 	"plexus/ports"
 	"plexus/usecases/personal"
@@ -28,13 +29,14 @@ func (st *stage) startPersonal(log *slog.Logger) {
 	st.t.Helper()
 	st.model, st.desktop = &memory.ScriptedModel{Pieces: []string{"It opened ", "in 1932."}}, &fakeDesktop{}
 	store := memory.NewPersonal()
+	st.index = memory.NewPages(st.clock, pages.DefaultBounds())
 	var err error
 	st.personal, err = personal.New(st.t.Context(), personal.Deps{
 		Services: hub.Services{
 			Store: store, Random: rand.Reader, Now: st.clock, Within: context.WithTimeout,
 			After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, Log: log,
 		},
-		Archive: store, Settings: memory.NewSettings(), Model: st.model,
+		Archive: store, Settings: memory.NewSettings(), Model: st.model, Index: st.index,
 	}, personal.Options{InputInstanceID: "22222222-2222-4222-8222-222222222222", Topics: topics.Options{Record: true}})
 	if err != nil {
 		st.t.Fatal(err)

@@ -10,10 +10,13 @@ import (
 
 	"github.com/a-h/templ"
 
+	"plexus/adapters/adminweb/privacy"
 	"plexus/domain/admission"
 	"plexus/domain/workbench"
 	"plexus/ports"
 	"plexus/usecases/devices"
+	"plexus/usecases/personal/choice"
+	"plexus/usecases/personal/topics"
 	"plexus/usecases/syncx"
 	"plexus/web"
 )
@@ -40,6 +43,22 @@ func redirect(path string) response { return response{redirect: path} }
 
 // correct shows a form again, with status 422.
 func correct(place web.Place, form view) response { return response{form: form, place: place} }
+
+// drawn is a view of a folder below this one.
+func drawn(v privacy.View) view {
+	return func(r *http.Request, l web.Layout) (response, error) {
+		page, err := v(r, l)
+		return response{page: page}, err
+	}
+}
+
+// leading is an action of a folder below this one, which gives where it leads.
+func leading(a func(r *http.Request) (path string, err error)) action {
+	return func(r *http.Request) (response, error) {
+		path, err := a(r)
+		return redirect(path), err
+	}
+}
 
 // errNotFound: there is no such page, or what it showed is gone.
 var errNotFound = errors.New("no such page")
@@ -137,12 +156,12 @@ func (p *responder) render(w http.ResponseWriter, r *http.Request, status int, p
 func (p *responder) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, title, lead := http.StatusInternalServerError, p.words.ServerProblem, p.words.Broken
 	switch {
-	case errors.Is(err, errNotFound), errors.Is(err, ports.ErrExtensionUnknown), errors.Is(err, ports.ErrDeviceUnknown),
+	case errors.Is(err, errNotFound), errors.Is(err, privacy.ErrUnknown), errors.Is(err, ports.ErrExtensionUnknown), errors.Is(err, ports.ErrDeviceUnknown),
 		errors.Is(err, ports.ErrPageSessionUnknown), errors.Is(err, ports.ErrConversationUnknown):
 		status, title, lead = http.StatusNotFound, p.words.NotFound, p.words.NotFoundLead
 	case errors.Is(err, ports.ErrDeviceLimit):
 		status, lead = http.StatusConflict, p.words.PhonesFull
-	case errors.Is(err, devices.ErrSettingFixed):
+	case errors.Is(err, devices.ErrSettingFixed), errors.Is(err, choice.ErrFixed), errors.Is(err, topics.ErrRecordingFixed):
 		status, lead = http.StatusConflict, p.words.SettingFixed
 	case isRefusal(err):
 		status, lead = http.StatusConflict, refusalText(p.words, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"plexus/adapters/adminweb/privacy"
 	"plexus/web"
 )
 
@@ -83,12 +84,15 @@ func (s *Server) routes(defenses ...func(http.Handler) http.Handler) (http.Handl
 			get("/conversations", web.ConversationsPlace, conversations.list)
 			post("/conversations", conversations.newChat)
 			post("/conversations/remember", conversations.setRecording)
+			post("/privacy/remember", conversations.setRecording)
 			get("/conversations/{id}", web.ConversationsPlace, conversations.view)
 			post("/conversations/{id}", conversations.sendText)
 			get("/conversations/{id}/{verb:(clear|delete)}", web.ConversationsPlace, conversations.confirm)
 			post("/conversations/{id}/{verb:(clear|delete)}", conversations.remove)
 			get("/topics/delete", web.ConversationsPlace, conversations.confirmDeleteTopics)
 			post("/topics/delete", conversations.deleteTopics)
+
+			s.privacyRoutes(get, post)
 
 			lists := listPages{s.Personal.Lists}
 			get("/lists", web.ListsPlace, lists.view)
@@ -109,6 +113,24 @@ func (s *Server) routes(defenses ...func(http.Handler) http.Handler) (http.Handl
 		r.Get("/*", func(w http.ResponseWriter, r *http.Request) { respond.fail(w, r, errNotFound) })
 	})
 	return r, nil
+}
+
+// privacyRoutes are those of what is remembered.
+func (s *Server) privacyRoutes(get func(path string, place web.Place, v view), post func(path string, a action)) {
+	pages := privacy.Pages{Config: s.Personal.Privacy, Facts: s.privacyFacts}
+	get("/privacy", web.PrivacyPlace, drawn(pages.Main))
+	post("/privacy/search", leading(pages.SetSearches))
+	post("/privacy/exclude", func(r *http.Request) (response, error) {
+		path, form, err := pages.Exclude(r)
+		if form != nil {
+			return correct(web.PrivacyPlace, drawn(form)), nil
+		}
+		return redirect(path), err
+	})
+	post("/privacy/include", leading(pages.Include))
+	get("/privacy/pages", web.PrivacyPlace, drawn(pages.List))
+	get("/privacy/forget", web.PrivacyPlace, drawn(pages.Confirm))
+	post("/privacy/forget", leading(pages.Forget))
 }
 
 func (s *Server) responder() *responder {

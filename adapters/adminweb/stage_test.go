@@ -20,6 +20,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"plexus/adapters/adminweb/privacy"
 	"plexus/adapters/adminweb/signin"
 	"plexus/adapters/httpguard"
 	"plexus/adapters/memory"
@@ -49,6 +50,7 @@ type stage struct {
 	extensions   *fakeExtensions
 	statusSource *fakeStatus
 	personal     *personal.Host
+	index        *memory.Pages
 	model        *memory.ScriptedModel
 	desktop      *fakeDesktop
 	log          *logged
@@ -85,6 +87,10 @@ func newStage(t *testing.T, change ...func(*devices.Options)) *stage {
 		Personal: &Personal{
 			Conversations: st.personal.Chats, Texts: st.personal.Turns, Topics: st.personal.Topics, Lists: st.personal.Life,
 			RecordingFixedBy: "conversations.record_browser in config.toml",
+			Privacy: privacy.Config{
+				Remembered: st.personal.Privacy, Searches: st.personal.Turns.Searches, SearchService: "searxng at search.example",
+				SearchesFixedBy: "search.conversations in config.toml", Retention: web.Retention{PageDays: 180, Pages: 20_000, TopicDays: 365, Topics: 5000},
+			},
 		},
 		Desktop: st.desktop,
 	})

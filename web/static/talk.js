@@ -129,11 +129,14 @@
   // What is asked again is a new text, of a new request.
   document.addEventListener("submit", (e) => {
     if (e.target !== form && !e.target.matches(".again")) return;
-    const text = e.target.elements.text.value;
-    if (sent || !text.trim()) return e.preventDefault();
+    const words = e.target.elements.text.value;
+    if (sent || !words.trim()) return e.preventDefault();
     if (!instance || socket?.readyState !== WebSocket.OPEN) return;
     e.preventDefault();
     source = e.target;
+    // This word asks for a search, whoever sends it.
+    const search = e.submitter?.name === "search" && !/^\s*\/search\s/i.test(words);
+    const text = search ? "/search " + words : words;
     sent = { type: "input.text", text, request_id: newID(), input_instance_id: instance, conversation_id: conversation };
     field.readOnly = true;
     socket.send(JSON.stringify(sent));

@@ -48,12 +48,13 @@ func (b *book) conversations() {
 	b.add("conversations-nothing", web.ConversationsPage(l, web.Conversations{Asked: "<b>" + longName()}))
 	b.add("topics-delete", web.ConfirmPage(l, web.Confirm{
 		Title: l.T.DropTopicsTitle, Lead: l.T.DropTopicsLead, Button: l.T.DropTopicsButton, Action: "topics/delete", Back: web.ConversationsPlace,
+		Option: web.Option{Name: "pages", Label: l.T.Privacy.TopicPages},
 	}))
 }
 
 func (b *book) conversation() {
 	l := b.layout(web.ConversationsPlace)
-	v := web.ConversationView{Conversation: b.bridge(), Quoted: true, Input: web.AllInput, Messages: []web.Message{
+	v := web.ConversationView{Conversation: b.bridge(), Quoted: true, Input: web.AllInput, Search: true, Messages: []web.Message{
 		{Seq: 1, Role: web.Owner, At: b.before(25 * time.Minute), Text: "When did the bridge open?"},
 		{Seq: 2, Role: web.Host, At: b.before(25 * time.Minute), Text: "It opened on 19 March 1932 [page].\n\nTwo things led up to it:\n  1. the loan of 1922\n  2. four years of work on the arch"},
 		{Seq: 3, Role: web.Owner, At: b.before(21 * time.Minute), Text: "And who paid?"},

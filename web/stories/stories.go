@@ -47,6 +47,7 @@ func All(now time.Time, code web.QRCode) []Story {
 	b.conversations()
 	b.conversation()
 	b.lists()
+	b.privacy()
 	return b.stories
 }
 

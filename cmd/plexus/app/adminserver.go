@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -14,10 +15,13 @@ import (
 	"plexus/adapters/adminapi"
 	"plexus/adapters/adminweb"
 	"plexus/adapters/adminweb/desktop"
+	"plexus/adapters/adminweb/privacy"
 	"plexus/adapters/adminweb/signin"
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/qr"
+	"plexus/cmd/plexus/config"
 	"plexus/cmd/plexus/status"
+	"plexus/domain/pages"
 	"plexus/web"
 )
 
@@ -92,6 +96,10 @@ func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {
 		Personal: &adminweb.Personal{
 			Conversations: p.personal.Chats, Texts: p.personal.Turns, Topics: p.personal.Topics, Lists: p.personal.Life,
 			RecordingFixedBy: p.opts.Config.Conversations.RecordFrom,
+			Privacy: privacy.Config{
+				Remembered: p.personal.Privacy, Searches: p.personal.Turns.Searches, SearchesFixedBy: p.opts.Config.Search.ConversationsFrom,
+				SearchService: p.searchService(), Retention: retention(p.opts.Config),
+			},
 		},
 		Desktop: desktop.New(desktop.Config{Host: p.personal, Log: p.log}),
 	}
@@ -99,4 +107,25 @@ func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {
 		cfg.PeerIsOurs = hostfiles.TCPPeerIsOursOrRoot // other systems do not tell whose a connection is
 	}
 	return cfg, nil
+}
+
+// searchService names the search service for people; "" when there is none.
+func (p *process) searchService() string {
+	if p.services.Search == nil {
+		return ""
+	}
+	cfg := p.opts.Config.Search
+	if u, err := url.Parse(cfg.URL); err == nil && u.Host != "" {
+		return cfg.Kind + " at " + u.Host // without what may be a password
+	}
+	return cfg.Kind
+}
+
+// retention is how much is kept, and for how long.
+func retention(cfg config.Config) web.Retention {
+	bounds := pages.DefaultBounds()
+	return web.Retention{
+		PageDays: int(bounds.Age / (24 * time.Hour)), Pages: bounds.Pages, PageBytes: bounds.Bytes,
+		TopicDays: cfg.Conversations.TopicDays, Topics: cfg.Conversations.Topics,
+	}
 }
