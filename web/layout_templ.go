@@ -306,7 +306,7 @@ func page(l Layout, title string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if l.Personal {
-				templ_7745c5c3_Err = navLink(l, PrivacyPlace, l.T.Privacy.Title, 0).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = navLink(l, PrivacyPlace, l.T.Privacy.Nav, 0).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

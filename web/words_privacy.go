@@ -2,7 +2,7 @@ package web
 
 // PrivacyWords are the texts of the page Privacy & storage.
 type PrivacyWords struct {
-	Title, Lead                                                                    string
+	Nav, Title, Lead                                                               string
 	SearchTitle, SearchLead, SearchNone                                            string
 	Pages, PagesLead, PagesSee, PagesNone, PagesNoneLead, PagesNothing             string
 	PagesSearch, PagesHint, PagesFound, PagesAll, PageUntitled, PageSeen           string
@@ -19,7 +19,7 @@ type PrivacyWords struct {
 
 func (w *Words) privacy() {
 	p := &w.Privacy
-	p.Title = "Privacy & storage"
+	p.Nav, p.Title = "Privacy", "Privacy & storage"
 	p.Lead = "What Plexus remembers, for how long, and what leaves this machine. Everything here is in one file on this machine."
 	p.SearchTitle = "Search the web for what is said in conversations"
 	p.SearchLead = "On: the words of every message, from the phone or this page, go to %s. Off: a message is looked up in the remembered pages only, unless you choose Search the web or write /search before it. Questions from the browser are not touched by this."
@@ -44,7 +44,7 @@ func (w *Words) privacy() {
 	p.SiteField, p.SiteHint = "Site", "example.org means it and everything below it, *.example.org only what is below, bank.* every ending."
 	p.SiteAdd, p.SiteForget, p.SiteEnd = "Exclude", "Forget what is remembered of it already, pages and topics", "Remove"
 	p.SitesFull = "No further site can be excluded. Remove one first."
-	p.Retention, p.RetainPages, p.RetainTopics = "How long it is kept", "Remembered pages", "Topics"
+	p.Retention, p.RetainPages, p.RetainTopics = "How long it is kept", "Pages", "Topics"
 	p.RetainPagesText = "%d days after you last asked about one; at most %d pages and %s of text, the oldest go first"
 	p.RetainTopicsText = "%d days after it was last touched; at most %d, the oldest go first"
 	p.RetainLead = "Chats, lists and devices stay until you delete them. For topics this is set in the configuration: conversations.topic_days and conversations.topics."

@@ -119,7 +119,7 @@ func (s *Server) privacyFacts(ctx context.Context) (web.Privacy, error) {
 		DatabaseBytes: host.DatabaseBytes, DataDir: host.DataDir,
 		Kinds: []web.StoredKind{
 			{Name: t.Privacy.KindPages, Count: host.Index.Pages, Bytes: host.Index.Bytes, Place: web.PrivacyPlace + "/pages"},
-			{Name: t.KeptTopics, Count: sizes.Topics, Place: web.ConversationsPlace},
+			{Name: t.Privacy.RetainTopics, Count: sizes.Topics, Place: web.ConversationsPlace},
 			{Name: t.Privacy.KindChats, Count: sizes.Conversations - sizes.Topics, Place: web.ConversationsPlace},
 			{Name: t.KeptMessages, Count: sizes.Messages, Bytes: sizes.MessageBytes, Place: web.ConversationsPlace},
 			{Name: t.Privacy.KindLists, Count: len(items), Place: web.ListsPlace},

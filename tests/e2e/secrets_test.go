@@ -30,6 +30,7 @@ const (
 	modelSays    = "no such luck"
 	searchKey    = "mark-search-key-5f0e"
 	modelKey     = "mark-model-key-91c2"
+	markSite     = "marksite-of-the-owner"
 )
 
 // upstream plays search service and model; status 0 means that they work.
@@ -81,6 +82,13 @@ func exercise(t *testing.T, services *httptest.Server, format string) (d *daemon
 
 	asked := d.plexus(t, "ask", markQuestion+" when?", "--url", "https://page.example/"+markPage, "--title", markTitle,
 		"--selection", markPage, "--extract", markPage+" opened in 1889.")
+	for _, args := range [][]string{ // what looks after what is remembered, done and refused
+		{"index", "exclude", markSite + ".example"}, {"index", "exclude", markSite + ".example:1"}, {"index", "exclude", "https://" + markSite + "/" + markPage + "?token=" + modelKey},
+		{"index", "include", markSite + ".example"}, {"index", "forget", "https://page.example/" + markPage + "x"}, {"index", "forget", "file:///" + markPage},
+		{"index", "forget", "--site", "other.*"}, {"index", "forget", "--site", markPage + "/" + searchKey},
+	} {
+		asked.stderr += d.plexus(t, args...).stderr
+	}
 	page := d.plexus(t, "status").stdout + d.plexus(t, "status", "--json").stdout + d.plexus(t, "extensions", "list").stdout
 	strange(t, d, token)
 	d.stop(t, syscall.SIGTERM)
@@ -144,7 +152,7 @@ func TestQ4_NoPayloadTextInLogs(t *testing.T) {
 				if log := d.logged(); !strings.Contains(log, "connection closed") || strings.Contains(log, modelSays) != (status != 0) {
 					t.Errorf("this is no log of what happened:\n%s", log)
 				}
-				search(t, format+" log", d.logged(), markQuestion, markPage, markTitle, markResult, markAnswer, searchKey, modelKey, token.Reveal())
+				search(t, format+" log", d.logged(), markQuestion, markPage, markTitle, markResult, markAnswer, markSite, searchKey, modelKey, token.Reveal())
 				search(t, "output", printed, markQuestion, markAnswer, searchKey, modelKey, token.Reveal())
 			}
 		})

@@ -16,7 +16,7 @@ func (b *book) privacy() {
 		Retention: web.Retention{PageDays: 180, Pages: 20_000, PageBytes: 512 << 20, TopicDays: 365, Topics: 5000},
 		Storage: web.Storage{DatabaseBytes: 19 << 20, DataDir: "/home/ann/.local/share/plexus", Kinds: []web.StoredKind{
 			{Name: t.Privacy.KindPages, Count: 1204, Bytes: 5 << 20, Place: web.PrivacyPlace + "/pages"},
-			{Name: t.KeptTopics, Count: 311, Place: web.ConversationsPlace},
+			{Name: t.Privacy.RetainTopics, Count: 311, Place: web.ConversationsPlace},
 			{Name: t.Privacy.KindChats, Count: 9, Place: web.ConversationsPlace},
 			{Name: t.KeptMessages, Count: 2077, Bytes: 3 << 20, Place: web.ConversationsPlace},
 			{Name: t.Privacy.KindLists, Count: 41, Place: web.ListsPlace},
