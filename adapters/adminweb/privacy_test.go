@@ -146,8 +146,8 @@ func TestPrivacy_ExcludesSites(t *testing.T) {
 func TestPrivacy_SwitchesAndSizes(t *testing.T) {
 	st := newStage(t)
 	b := st.enter()
-	st.statusSource.overview.DataDir = "/home/ann/data"
-	wantText(t, b.get("privacy"), "searxng at search.example", "180 days", "/home/ann/data", "Phones")
+	st.statusSource.overview.DataDir = "/data/of-the-owner"
+	wantText(t, b.get("privacy"), "searxng at search.example", "180 days", "/data/of-the-owner", "Phones")
 	at, _ := b.must("privacy/search", url.Values{"on": {"true"}})
 	if at != "privacy?done=searching" || !st.personal.Turns.Searches.On() {
 		t.Errorf("switched on: %s", at)

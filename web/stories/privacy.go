@@ -14,7 +14,7 @@ func (b *book) privacy() {
 		Recording: web.Switch{On: true}, Service: "searxng at search.example.org", Index: web.Index{Enabled: true, Pages: 1204, Bytes: 5 << 20},
 		Sites:     []string{"*.intranet.example", "bank.*", "clinic.example.org"},
 		Retention: web.Retention{PageDays: 180, Pages: 20_000, PageBytes: 512 << 20, TopicDays: 365, Topics: 5000},
-		Storage: web.Storage{DatabaseBytes: 19 << 20, DataDir: "/home/ann/.local/share/plexus", Kinds: []web.StoredKind{
+		Storage: web.Storage{DatabaseBytes: 19 << 20, DataDir: "~/.local/share/plexus", Kinds: []web.StoredKind{
 			{Name: t.Privacy.KindPages, Count: 1204, Bytes: 5 << 20, Place: web.PrivacyPlace + "/pages"},
 			{Name: t.Privacy.RetainTopics, Count: 311, Place: web.ConversationsPlace},
 			{Name: t.Privacy.KindChats, Count: 9, Place: web.ConversationsPlace},
