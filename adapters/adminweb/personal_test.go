@@ -28,8 +28,8 @@ import (
 func (st *stage) startPersonal(log *slog.Logger) {
 	st.t.Helper()
 	st.model, st.desktop = &memory.ScriptedModel{Pieces: []string{"It opened ", "in 1932."}}, &fakeDesktop{}
-	store := memory.NewPersonal()
 	st.index = memory.NewPages(st.clock, pages.DefaultBounds())
+	store := memory.NewPersonalWith(st.index)
 	var err error
 	st.personal, err = personal.New(st.t.Context(), personal.Deps{
 		Services: hub.Services{

@@ -1,6 +1,7 @@
 package adminweb
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -16,11 +17,9 @@ import (
 func (st *stage) remember(address, title string) {
 	st.t.Helper()
 	page := framing.PageContext{URL: address, Title: title, Extract: "Its text about zeppelins."}
-	if record := st.personal.Topics.BeginAnswer(ports.AnsweredQuestion{Question: "What?", Page: page}); record != nil {
-		record.End(st.t.Context(), ports.Answered{Text: "That.", Complete: true})
-	}
-	kept, _ := pages.New(page, "chrome-extension://aaaa")
-	if err := st.index.IndexPage(st.t.Context(), kept, nil); err != nil {
+	record := st.personal.Topics.BeginAnswer(ports.AnsweredQuestion{Asker: "chrome-extension://aaaa", Question: "What?", Page: page})
+	whole := ports.Answered{Text: "That.", Complete: true}
+	if err := errors.Join(record.Keep(st.t.Context(), whole), record.End(st.t.Context(), whole)); err != nil {
 		st.t.Fatal(err)
 	}
 }

@@ -1,6 +1,7 @@
 package personal_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -119,18 +120,64 @@ func TestWhatIsForgottenDoesNotComeBackWithAnAnswerOnItsWay(t *testing.T) {
 					s.Fatal(err)
 				}
 				end(whole("That."))
-				if got, _ := s.remembered(); len(got) != 0 {
-					s.Fatalf("it came back: %q", got)
+				if topicsOf, pagesOf := s.remembered(); len(topicsOf)+len(pagesOf) != 0 {
+					s.Fatalf("it came back: %q, %q", topicsOf, pagesOf)
 				}
 				if name == "off" || name == "excluded" {
 					return
 				}
 				s.visit(bankPage)
-				if got, _ := s.remembered(); !slices.Equal(got, []string{bankPage}) {
-					s.Fatalf("asked about again: %q", got)
+				if topicsOf, pagesOf := s.remembered(); !slices.Equal(topicsOf, []string{bankPage}) || !slices.Equal(pagesOf, topicsOf) {
+					s.Fatalf("asked about again: %q, %q", topicsOf, pagesOf)
 				}
 				running(whole("That."))
 			}, remembering)
+		})
+	}
+}
+
+// meetings is an index in which answers end just before and just after a removal.
+type meetings struct {
+	ports.PageIndex
+	before, after func()
+}
+
+func (m *meetings) ForgetPages(ctx context.Context, goes func(url string) bool) (int, error) {
+	m.before()
+	defer m.after()
+	return m.PageIndex.ForgetPages(ctx, goes)
+}
+
+func (m *meetings) ClearPages(ctx context.Context) (int, error) {
+	m.before()
+	defer m.after()
+	return m.PageIndex.ClearPages(ctx)
+}
+
+// An answer that ends in the middle of the forgetting brings nothing back either,
+// whichever comes first.
+func TestForgettingMeetsTheEndsOfAnswers(t *testing.T) {
+	meet := &meetings{}
+	for name, forget := range map[string]func(s *stage) error{
+		"the page": func(s *stage) error { _, err := s.Privacy.ForgetPage(s.Context(), bankPage, true); return err },
+		"its site": func(s *stage) error { _, err := s.Privacy.ForgetSite(s.Context(), "bank.*", true); return err },
+		"all":      func(s *stage) error { _, err := s.Privacy.ForgetAll(s.Context(), true); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			staged(t, func(s *stage) {
+				s.visit(bankPage)
+				first, second := s.asked(bankPage, "One?"), s.asked(bankPage, "Two?")
+				meet.before, meet.after = func() { first(whole("That.")) }, func() { second(whole("That.")) }
+				if err := forget(s); err != nil {
+					s.Fatal(err)
+				}
+				if topicsOf, pagesOf := s.remembered(); len(topicsOf)+len(pagesOf) != 0 {
+					s.Fatalf("it came back: %q, %q", topicsOf, pagesOf)
+				}
+			}, remembering, func(d *personal.Deps, _ *personal.Options) {
+				meet.PageIndex = d.Index
+				d.Index = meet
+			})
 		})
 	}
 }
