@@ -54,6 +54,29 @@ func TestDoctor_SeesTheHostAndWhatTailscaleDoes(t *testing.T) {
 	}
 }
 
+// TestDoctor_NamesATokenThatWasPutAside: and the log says why, without what was in it.
+func TestDoctor_NamesATokenThatWasPutAside(t *testing.T) {
+	p := newPlace(t)
+	path := filepath.Join(p.home, ".anvesha", "token")
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const spoiled = "cafecafecafecafecafe"
+	if err := os.WriteFile(path, []byte(spoiled), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := p.serve(t)
+	if log := d.logged(); !strings.Contains(log, "20 characters where 64") || strings.Contains(log, spoiled) {
+		t.Errorf("the log:\n%s", log)
+	}
+	if f := p.findings(t, 1)["host token"]; f.Level != doctor.Warning || !strings.Contains(f.Detail, path+".unusable") {
+		t.Errorf("%+v", f)
+	}
+	if content, err := os.ReadFile(path + ".unusable"); err != nil || string(content) != spoiled {
+		t.Errorf("kept %q, %v", content, err)
+	}
+}
+
 func TestDoctor_FindsLooseFilesAndNoHost(t *testing.T) {
 	p := newPlace(t)
 	d := p.serve(t)
