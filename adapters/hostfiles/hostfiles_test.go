@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func places(goos string, env map[string]string) Paths {
@@ -87,13 +88,19 @@ func TestWriteFile_ReplacesAndLeavesNothingBehind(t *testing.T) {
 
 func TestRunFile_RoundTrip(t *testing.T) {
 	dir := t.TempDir()
-	want := RunInfo{PID: 7, Version: "v", Nerve: "127.0.0.1:9001", NerveSocket: "/s", AdminSocket: "/a", DataDir: dir}
-	if err := WriteRun(filepath.Join(dir, RunName), want); err != nil {
-		t.Fatal(err)
-	}
-	got, err := ReadRun(dir)
-	if err != nil || got != want {
-		t.Errorf("got %+v, %v", got, err)
+	for _, path := range []string{"/s", "/\xff\xfe", "/å", "/cut\xc3"} { // any bytes make a path
+		want := RunInfo{PID: 7, Version: "v", Nerve: "127.0.0.1:9001", NerveSocket: path, AdminSocket: "/a", DataDir: "/data" + path}
+		if err := WriteRun(filepath.Join(dir, RunName), want); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadRun(dir)
+		if err != nil || got != want {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		b, err := os.ReadFile(filepath.Join(dir, RunName))
+		if err != nil || strings.Contains(string(b), "_base64") == utf8.ValidString(path) {
+			t.Errorf("the file of %q is %s, %v", path, b, err)
+		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, RunName), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)

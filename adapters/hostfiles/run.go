@@ -8,12 +8,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"unicode/utf8"
 )
 
 // maxRunFile bounds what ReadRun reads, in bytes.
 const maxRunFile = 16 << 10
 
-// RunInfo says where a running host can be reached: only what is open, no secret.
+// RunInfo says where a running host can be reached: only what is open, no secret. A
+// path that is not UTF-8 has a field of its name with _base64 behind it, which has
+// its bytes and comes before the other one.
 type RunInfo struct {
 	PID         int    `json:"pid"`
 	Version     string `json:"version"`
@@ -23,6 +26,49 @@ type RunInfo struct {
 	NerveSocket string `json:"nerve_socket,omitempty"` // path
 	AdminSocket string `json:"admin_socket,omitempty"` // path
 	DataDir     string `json:"data_dir"`
+}
+
+// runFile is RunInfo as it stands in the file.
+type runFile struct {
+	plainRun
+	NerveSocketBytes []byte `json:"nerve_socket_base64,omitempty"`
+	AdminSocketBytes []byte `json:"admin_socket_base64,omitempty"`
+	DataDirBytes     []byte `json:"data_dir_base64,omitempty"`
+}
+
+type plainRun RunInfo
+
+// paths are the fields that may hold any bytes, each with its other form.
+func (f *runFile) paths() map[*string]*[]byte {
+	return map[*string]*[]byte{
+		&f.NerveSocket: &f.NerveSocketBytes, &f.AdminSocket: &f.AdminSocketBytes, &f.DataDir: &f.DataDirBytes,
+	}
+}
+
+// MarshalJSON implements json.Marshaler.
+func (r RunInfo) MarshalJSON() ([]byte, error) {
+	f := runFile{plainRun: plainRun(r)}
+	for path, exact := range f.paths() {
+		if !utf8.ValidString(*path) {
+			*exact = []byte(*path)
+		}
+	}
+	return json.Marshal(f)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *RunInfo) UnmarshalJSON(b []byte) error {
+	var f runFile
+	if err := json.Unmarshal(b, &f); err != nil {
+		return err
+	}
+	for path, exact := range f.paths() {
+		if len(*exact) > 0 {
+			*path = string(*exact)
+		}
+	}
+	*r = RunInfo(f.plainRun)
+	return nil
 }
 
 // WriteRun writes run as JSON to path in one step, readable by the owner alone.

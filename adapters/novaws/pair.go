@@ -69,7 +69,9 @@ func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger)
 	}
 	s.mu.Unlock()
 	if full {
-		log.Warn("a pairing socket was cut", "reason", sessions.PairingOverLimit.String())
+		if s.mayLog("cut") {
+			log.Warn("a pairing socket was cut", "reason", sessions.PairingOverLimit.String())
+		}
 		socket.CloseNow()
 		return
 	}
@@ -95,7 +97,9 @@ func (s *Server) runPairing(socket *wsconn.Socket, admin bool, log *slog.Logger)
 		link.abandon() // it was given up at the stop or after pairLimit, not refused
 		return
 	}
-	log.Info("a pairing request was answered", "admin", admin, "reply", answer.Type()) // not "answer", which the log's redaction hides
+	if s.mayLog("answered") {
+		log.Info("a pairing request was answered", "admin", admin, "reply", answer.Type()) // not "answer", which the log's redaction hides
+	}
 	text, err := nova.Append(nil, answer)
 	if err != nil {
 		log.Error("a pairing answer could not be written", "error", err)
@@ -116,7 +120,9 @@ func (s *Server) pairAnswer(ctx context.Context, request []byte, admin bool) nov
 		}
 		answer, err := s.administer(ctx, r)
 		if err != nil {
-			s.config.Log.Warn("a pair-admin request failed", "error", err)
+			if s.mayLog("admin") {
+				s.config.Log.Warn("a pair-admin request failed", "error", err)
+			}
 			return nova.PairError{}
 		}
 		return answer

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plexus/adapters/wsconn/wstest"
+	"plexus/domain/loglimit"
 	"plexus/domain/nova"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
@@ -247,6 +248,30 @@ func TestPairing_EightSocketsAtOnce(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 	})
+}
+
+// TestPairing_StrangersFillNoLog: of each kind some lines a minute.
+func TestPairing_StrangersFillNoLog(t *testing.T) {
+	log := inFakeTime(t, newFakeHost(), func(t *testing.T, h *harness) {
+		for range 2 {
+			for range 3 * loglimit.Lines {
+				h.ask(pairAdminPath, "{}")
+			}
+			for range 8 {
+				h.start(h.open(pairPath))
+			}
+			synctest.Wait()
+			for range 3 * loglimit.Lines {
+				h.start(h.open(pairPath)).wantEnd(0)
+			}
+			time.Sleep(time.Minute)
+		}
+	})
+	for _, text := range []string{"a pairing request was answered", "a pairing socket was cut"} {
+		if got := strings.Count(log, text); got != 2*loglimit.Lines {
+			t.Errorf("%d lines of %q in two minutes", got, text)
+		}
+	}
 }
 
 // TestPairing_FiveSecondsInAll: for a socket that says nothing, one that begins

@@ -86,7 +86,9 @@ func (s *Server) run(socket *wsconn.Socket, target, peer string) {
 	case clientPath:
 		s.runClient(socket, peer, log)
 	default:
-		log.Info("an unknown path was asked for")
+		if s.mayLog("path") {
+			log.Info("an unknown path was asked for")
+		}
 		socket.Close(closeCode(sessions.UnsupportedPath, false), closeLimit)
 		s.Tracker.Release(nil)
 	}

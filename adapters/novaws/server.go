@@ -11,6 +11,7 @@ import (
 	"plexus/adapters/httpguard"
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
+	"plexus/domain/loglimit"
 	"plexus/domain/pairing"
 	"plexus/domain/secret"
 	"plexus/domain/sessions"
@@ -94,6 +95,14 @@ type Server struct {
 	pendingHellos sessions.PendingHellos
 	open          map[sessions.ConnID]*session
 	pairs         int // pairing sockets that are open
+	logLimit      loglimit.PerMinute
+}
+
+// mayLog reports whether a stranger's connection may cause one more line of a kind.
+func (s *Server) mayLog(kind string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.logLimit.Allow(kind, time.Now())
 }
 
 // New builds a server; Serve starts it.
@@ -107,7 +116,7 @@ func New(deps Deps, config Config) *Server {
 	if config.KeepAlive == 0 {
 		config.KeepAlive = wsconn.KeepAliveInterval
 	}
-	s := &Server{deps: deps, config: config, open: make(map[sessions.ConnID]*session)}
+	s := &Server{deps: deps, config: config, open: make(map[sessions.ConnID]*session), logLimit: loglimit.PerMinute{}}
 	s.Server = wsconn.NewServer(s, config.MaxConnections, config.MaxConnections, config.Log)
 	return s
 }
