@@ -19,9 +19,8 @@ import (
 // not keep commands from the host.
 func TestServe_HangUpEndsCleanly(t *testing.T) {
 	p := newPlace(t)
-	p.home = filepath.Join(p.home, "h\xff")
-	if err := os.Mkdir(p.home, 0o700); err != nil {
-		t.Skip("this file system takes no such name") // macOS
+	if odd := filepath.Join(p.home, "h\xff"); os.Mkdir(odd, 0o700) == nil { // not every file system takes it
+		p.home = odd
 	}
 	d := p.serve(t)
 	if d.DataDir != p.dataDir() {
