@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"plexus/adapters/gate"
 	"plexus/adapters/httpguard"
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
@@ -18,7 +19,7 @@ import (
 // right and a wrong token.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case s.Full(r):
+	case s.Stopping():
 		answer(w, http.StatusServiceUnavailable)
 	case !s.hosts.Load().Allows(r.Host):
 		s.refuse(w, r, admission.WrongHost)
@@ -56,7 +57,7 @@ func (s *Server) sameUser(r *http.Request) bool {
 	if s.config.PeerIsOurs == nil {
 		return true
 	}
-	conn := wsconn.ConnOf(r)
+	conn := gate.ConnOf(r)
 	if conn == nil {
 		return false
 	}

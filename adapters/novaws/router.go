@@ -25,7 +25,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// whether or not that has left a mark.
 	local := s.hosts.Load().Allows(r.Host)
 	switch {
-	case s.Full(r):
+	case s.Stopping():
 		respond(w, http.StatusServiceUnavailable, "Plexus has no place for this connection now.")
 	case !local && !s.deps.Auth.AcceptsHost(r.Host):
 		s.deps.Refuse(admission.WrongHost, "")

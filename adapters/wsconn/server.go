@@ -14,12 +14,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"plexus/adapters/gate"
 	"plexus/domain/sessions"
 )
 
 // Limits of the HTTP handshake of a listener.
 const (
-	handshakeLimit = 5 * time.Second
+	handshakeLimit = gate.HeaderLimit // header and body: nothing that comes here has one
 	headerLimit    = 12 << 10 // net/http adds 4 KiB of slack: 16 KiB in all
 )
 
@@ -28,52 +29,34 @@ const (
 type Server struct {
 	Tracker *Tracker
 
-	limiter  *handshakeLimiter
+	gate     *gate.Gate
 	http     *http.Server
 	stopping atomic.Bool
 }
 
-// NewServer builds a server for handler with that many connections and, among
-// them, handshakes at once. Serve starts it.
-func NewServer(handler http.Handler, connections, handshakes int, log *slog.Logger) *Server {
-	s := &Server{Tracker: NewTracker(connections), limiter: &handshakeLimiter{max: handshakes}}
+// NewServer builds a server for handler within limits, of which Opening bounds the
+// handshakes; name is for the log. Serve starts it.
+func NewServer(name string, handler http.Handler, limits gate.Limits, log *slog.Logger) *Server {
+	s := &Server{Tracker: NewTracker(limits.Connections), gate: gate.New(name, limits, log, nil)}
 	s.http = &http.Server{
 		Handler:                      handler,
-		ReadHeaderTimeout:            handshakeLimit,
 		ReadTimeout:                  handshakeLimit,
 		WriteTimeout:                 2 * handshakeLimit,
 		MaxHeaderBytes:               headerLimit,
 		DisableGeneralOptionsHandler: true, // OPTIONS * has to pass the handler's rules too
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			return s.limiter.connContext(context.WithValue(ctx, connKey{}, c), c)
-		},
 	}
+	s.gate.Guard(s.http)
 	s.http.SetKeepAlivesEnabled(false)
 	return s
 }
 
-type connKey struct{}
-
-// ConnOf gives the connection of a request; nil for one that no Server serves.
-func ConnOf(r *http.Request) net.Conn {
-	c, _ := r.Context().Value(connKey{}).(net.Conn)
-	return c
-}
-
-// Full reports whether the request has to be told 503: the server stops, or too
-// many handshakes are under way.
-func (s *Server) Full(r *http.Request) bool {
-	refused, _ := r.Context().Value(refusedKey{}).(bool)
-	return refused || s.stopping.Load()
-}
-
-// Stopping reports whether Shutdown has begun.
+// Stopping reports whether Shutdown has begun: from then on the answer is 503.
 func (s *Server) Stopping() bool { return s.stopping.Load() }
 
 // Serve accepts connections on ln until Shutdown. It returns nil after one.
 func (s *Server) Serve(ln net.Listener) error {
-	err := s.http.Serve(&handshakeListener{Listener: ln, limiter: s.limiter})
+	err := s.http.Serve(s.gate.Listen(ln))
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
@@ -88,7 +71,7 @@ func (s *Server) Connections() int { return s.Tracker.Len() }
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopping.Store(true)
 	s.Tracker.CloseAll(sessions.Shutdown)
-	// net/http would wait five seconds for a connection that never sent a byte.
+	s.gate.Stop()
 	brief, cancel := context.WithTimeout(ctx, CloseLimit)
 	defer cancel()
 	if err := s.http.Shutdown(brief); err != nil {

@@ -91,9 +91,6 @@ func (w *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if limited, ok := conn.(interface{ HandshakeDone() net.Conn }); ok {
-		conn = limited.HandshakeDone()
-	}
 	// What came together with the upgrade is the beginning of a frame.
 	w.socket.watchdog = NewWatchdogConn(conn, w.limits, rw.Reader.Buffered() > 0)
 	w.socket.reader = rw.Reader
