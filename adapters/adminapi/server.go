@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"plexus/adapters/gate"
 	"plexus/domain/admission"
 )
 
@@ -118,6 +119,7 @@ func (s *server) limitRequests(next http.Handler) http.Handler {
 		w.Header().Set("Cache-Control", "no-store")
 		select {
 		case s.slots <- struct{}{}:
+			defer gate.HoldRequest(r)() // nobody but the owner gets this far
 			defer func() { <-s.slots }()
 			next.ServeHTTP(w, r)
 		default:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"plexus/adapters/gate"
 	"plexus/adapters/httpguard"
 	"plexus/domain/admission"
 	"plexus/domain/secret"
@@ -192,6 +193,7 @@ func (g *accessControl) checkToken(next http.Handler) http.Handler {
 				w.WriteHeader(http.StatusUnauthorized)
 				return
 			}
+			defer gate.HoldRequest(r)()
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -217,6 +219,7 @@ func (g *accessControl) checkSession(next http.Handler) http.Handler {
 		found, err := g.find(r, prefix)
 		switch {
 		case err == nil:
+			defer gate.HoldRequest(r)()
 			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), sessionKey{}, found)))
 		case errors.Is(err, ports.ErrPageSessionUnknown):
 			g.render(w, r, http.StatusUnauthorized, web.SignInPage(web.SignIn{T: g.words, Problem: g.words.SignInEnded}))

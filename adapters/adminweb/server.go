@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"plexus/adapters/adminweb/signin"
+	"plexus/adapters/gate"
 	"plexus/adapters/httpguard"
 	"plexus/domain/secret"
 	"plexus/ports"
@@ -33,7 +34,6 @@ import (
 
 // Limits of the listener.
 const (
-	MaxRequests    = 64               // at once, streams included; more are answered 503
 	MaxStreams     = 24               // of them event streams
 	MaxHeaderBytes = 16 << 10         // of one request
 	MaxFormBytes   = 64 << 10         // of one form: 5,000 characters of any script, each as up to nine bytes
@@ -54,6 +54,9 @@ type Config struct {
 	Random     io.Reader // of cookies and prefixes
 	Log        *slog.Logger
 
+	// Places is how many connections may be open at once, and how many requests of
+	// the owner may be under way, streams included; the default is DefaultPlaces.
+	Places gate.Limits
 	// Changed gives channels that are closed at the next change of what a page
 	// shows, after the call.
 	Changed []func() <-chan struct{}
@@ -71,6 +74,9 @@ type Config struct {
 	Master secret.Hash
 }
 
+// DefaultPlaces are those of decisions G12 and G17.
+func DefaultPlaces() gate.Limits { return gate.Limits{Connections: 64, Spare: 8} }
+
 // Server is the owner's page.
 type Server struct {
 	Config
@@ -82,7 +88,7 @@ type Server struct {
 
 	stop    chan struct{} // closed by Shutdown
 	stopped sync.Once
-	unused  unusedConns
+	gate    *gate.Gate
 }
 
 // New checks the wiring and builds a server; Serve starts it.
@@ -101,7 +107,13 @@ func New(cfg Config) (*Server, error) {
 	if err := errors.Join(missing...); err != nil {
 		return nil, err
 	}
-	s := &Server{Config: cfg, slots: make(chan struct{}, MaxRequests), streams: make(chan struct{}, MaxStreams), stop: make(chan struct{})}
+	if cfg.Places == (gate.Limits{}) {
+		cfg.Places = DefaultPlaces()
+	}
+	s := &Server{
+		Config: cfg, gate: gate.New("owner's page", cfg.Places, cfg.Log, nil),
+		slots: make(chan struct{}, cfg.Places.Connections), streams: make(chan struct{}, MaxStreams), stop: make(chan struct{}),
+	}
 	routes, err := s.routes(s.defenses()...)
 	if err != nil {
 		return nil, fmt.Errorf("owner's page: %w", err)
@@ -116,9 +128,9 @@ func New(cfg Config) (*Server, error) {
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
 			return context.WithValue(ctx, peerKey{}, &peer{conn: conn})
 		},
-		ConnState: s.unused.track,
-		ErrorLog:  slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
+		ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 	}
+	s.gate.Guard(s.http)
 	return s, nil
 }
 
@@ -132,7 +144,7 @@ func (s *Server) Serve(ln net.Listener) error {
 	for _, source := range s.Changed {
 		watches.Go(func() { s.watch(source) })
 	}
-	err := s.http.Serve(ln)
+	err := s.http.Serve(s.gate.Listen(ln))
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
@@ -143,7 +155,7 @@ func (s *Server) Serve(ln net.Listener) error {
 // rendered, or for ctx.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.halt()
-	s.unused.closeAll()
+	s.gate.Stop()
 	var sockets error
 	if s.Desktop != nil { // http.Server forgets what was upgraded
 		sockets = s.Desktop.Shutdown(ctx)
@@ -168,40 +180,4 @@ func (s *Server) watch(source func() <-chan struct{}) {
 			return
 		}
 	}
-}
-
-// unusedConns are the connections that have not asked for anything yet. Browsers
-// open some ahead, and http.Server.Shutdown would wait five seconds for them. The
-// zero value is ready.
-type unusedConns struct {
-	mu     sync.Mutex
-	conns  map[net.Conn]struct{}
-	closed bool
-}
-
-// track is an http.Server.ConnState.
-func (u *unusedConns) track(conn net.Conn, state http.ConnState) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	switch {
-	case state != http.StateNew:
-		delete(u.conns, conn)
-	case u.closed:
-		_ = conn.Close() // it came while the host stops
-	default:
-		if u.conns == nil {
-			u.conns = make(map[net.Conn]struct{})
-		}
-		u.conns[conn] = struct{}{}
-	}
-}
-
-// closeAll closes the present connections and every later one.
-func (u *unusedConns) closeAll() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for conn := range u.conns {
-		_ = conn.Close() // nothing was said
-	}
-	u.conns, u.closed = nil, true
 }

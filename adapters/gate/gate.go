@@ -19,6 +19,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"plexus/domain/loglimit"
 )
 
 // HeaderLimit is how long a request's header may take to come.
@@ -51,9 +53,9 @@ type Gate struct {
 	asking   list.List // of *conn, the longest asking first
 	held     int
 	stopped  bool
-	warned   time.Time     // that descriptors are lacking
-	crowded  time.Time     // that somebody had to give way
-	freed    chan struct{} // a place may have come free
+	lacking  loglimit.OnceAMinute // descriptors
+	crowded  loglimit.OnceAMinute // somebody had to give way
+	freed    chan struct{}        // a place may have come free
 	stopping chan struct{}
 }
 
@@ -167,13 +169,9 @@ func (g *Gate) admit(c *conn, now time.Time) (ok bool, evicted []*conn, wait tim
 	return true, evicted, 0
 }
 
-// mayWarn reports whether a minute has passed since the last line of a kind.
-func (g *Gate) mayWarn(last *time.Time, now time.Time) bool {
+// mayWarn reports whether a line about one more event may be written.
+func (g *Gate) mayWarn(limit *loglimit.OnceAMinute, now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !last.IsZero() && now.Sub(*last) < time.Minute {
-		return false
-	}
-	*last = now
-	return true
+	return limit.Note(now) > 0
 }

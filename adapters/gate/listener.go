@@ -48,7 +48,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		case !noDescriptors(err):
 			return nil, err
 		default:
-			if l.gate.mayWarn(&l.gate.warned, time.Now()) {
+			if l.gate.mayWarn(&l.gate.lacking, time.Now()) {
 				l.gate.log.Warn("the "+l.gate.name+" cannot take connections for now and tries again: there are too many open files. The limit is raised with ulimit -n", "cause", err)
 			}
 			if !l.wait(pause, nil) {
@@ -80,7 +80,7 @@ func (l *listener) letIn(accepted net.Conn) net.Conn {
 			continue
 		}
 		_ = accepted.Close() // nothing was said
-		if wait == 0 && g.onRefused != nil {
+		if g.onRefused != nil {
 			g.onRefused()
 		}
 		return nil

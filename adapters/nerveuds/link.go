@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"plexus/adapters/gate"
 	"plexus/adapters/nervews"
 	"plexus/adapters/wsconn"
 	"plexus/domain/framing"
@@ -20,6 +21,7 @@ type streamLink struct {
 	watchdog *wsconn.WatchdogConn
 	reader   *bufio.Reader
 	buffer   nervews.FrameBuffer
+	spoken   bool        // a whole frame has come
 	atEnd    atomic.Bool // the peer has closed its writing side
 	closing  sync.Once
 }
@@ -28,6 +30,10 @@ func (l *streamLink) ReadFrame() (framing.Header, []byte, error) {
 	h, frame, err := l.buffer.Read(l.reader)
 	if err == nil {
 		l.watchdog.FrameDone(l.reader.Buffered())
+		if !l.spoken {
+			l.spoken = true
+			gate.Hold(l.conn)
+		}
 		return h, frame, nil
 	}
 	var broken *framing.FrameError
@@ -62,4 +68,4 @@ func (l *streamLink) Peer() wsconn.Peer { return nil }
 
 // HalfOpen tells a peer that has closed only its writing side, and waits, from
 // one that is gone.
-func (l *streamLink) HalfOpen() bool { return l.atEnd.Load() && !hungUp(l.conn) }
+func (l *streamLink) HalfOpen() bool { return l.atEnd.Load() && !hungUp(gate.Unwrap(l.conn)) }

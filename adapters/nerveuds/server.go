@@ -12,8 +12,8 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
-	"time"
 
+	"plexus/adapters/gate"
 	"plexus/adapters/nervews"
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
@@ -30,20 +30,24 @@ type PeerAuth interface {
 // Config is the listener's settings. The zero value of a number means its
 // default.
 type Config struct {
-	MaxConnections int // default 1024
-	Timing         nervews.Timing
-	Limits         wsconn.Limits
-	Log            *slog.Logger
+	Places gate.Limits // default DefaultPlaces
+	Timing nervews.Timing
+	Limits wsconn.Limits
+	Log    *slog.Logger
 }
+
+// DefaultPlaces are those of decisions G12 and G17. A tool shakes no hands: until it
+// has sent a frame it counts as silent.
+func DefaultPlaces() gate.Limits { return gate.Limits{Connections: 1024} }
 
 // Server is the NERVE Unix-socket listener.
 type Server struct {
 	queries nervews.QueryService
 	auth    PeerAuth
 	config  Config
+	gate    *gate.Gate
 	tracker *wsconn.Tracker
 	lastID  atomic.Uint64 // of a connection, for the log
-	stop    chan struct{}
 
 	mu       sync.Mutex
 	listener net.Listener
@@ -52,17 +56,23 @@ type Server struct {
 
 // New builds a server; Serve starts it.
 func New(queries nervews.QueryService, auth PeerAuth, config Config) *Server {
-	if config.MaxConnections == 0 {
-		config.MaxConnections = nervews.DefaultConnections
+	if config.Places == (gate.Limits{}) {
+		config.Places = DefaultPlaces()
 	}
 	if config.Limits == (wsconn.Limits{}) {
 		config.Limits = wsconn.DefaultLimits()
 	}
-	return &Server{queries: queries, auth: auth, config: config, tracker: wsconn.NewTracker(config.MaxConnections), stop: make(chan struct{})}
+	return &Server{
+		queries: queries, auth: auth, config: config,
+		gate: gate.New("NERVE socket", config.Places, config.Log, func() { auth.Refuse(admission.TooMany, "") }),
+		// The gate bounds the connections; a session may outlive its own for a moment.
+		tracker: wsconn.NewTracker(2 * config.Places.Connections),
+	}
 }
 
 // Serve accepts connections on ln until Shutdown. It returns nil after one.
 func (s *Server) Serve(ln net.Listener) error {
+	ln = s.gate.Listen(ln)
 	s.mu.Lock()
 	s.listener = ln
 	stopped := s.stopped
@@ -71,26 +81,15 @@ func (s *Server) Serve(ln net.Listener) error {
 		_ = ln.Close()
 		return nil
 	}
-	var pause time.Duration
 	for {
 		conn, err := ln.Accept()
 		switch {
-		case err == nil:
-			pause = 0
-			s.admit(conn)
-			continue
 		case errors.Is(err, net.ErrClosed):
 			return nil
+		case err != nil:
+			return fmt.Errorf("accept on the NERVE socket: %w", err)
 		}
-		// Accept fails while descriptors are lacking, for instance; the wait keeps
-		// the loop from spinning.
-		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-		s.config.Log.Error("the NERVE socket could not accept", "error", err, "pause", pause)
-		select {
-		case <-time.After(pause):
-		case <-s.stop:
-			return nil
-		}
+		s.admit(conn)
 	}
 }
 
@@ -113,7 +112,6 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	if !s.stopped {
 		s.stopped = true
-		close(s.stop)
 		if s.listener != nil {
 			_ = s.listener.Close() // Serve sees it and returns
 		}

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"plexus/adapters/gate"
 	"plexus/adapters/nervews"
 	"plexus/domain/admission"
 	"plexus/domain/framing"
@@ -55,7 +56,7 @@ func inFakeTime(t *testing.T, host testHost, f func(t *testing.T, s *Server, pee
 	t.Helper()
 	var lines bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
-		s := New(host, host, Config{MaxConnections: 2, Log: slog.New(slog.NewTextHandler(&lines, nil))})
+		s := New(host, host, Config{Places: gate.Limits{Connections: 2}, Log: slog.New(slog.NewTextHandler(&lines, nil))})
 		peer := connect(s)
 		f(t, s, peer)
 		_ = peer.Close()
@@ -174,20 +175,68 @@ func TestTeardown_IsBoundedForAPeerThatDoesNotRead(t *testing.T) {
 	}
 }
 
-func TestTheConnectionBeyondTheCapIsRefused(t *testing.T) {
+// pipes is a listener without a network.
+type pipes struct {
+	made   chan net.Conn
+	closed chan struct{}
+}
+
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.made:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+func (p pipes) Close() error { close(p.closed); return nil }
+func (pipes) Addr() net.Addr { return &net.UnixAddr{Name: "nerve.sock", Net: "unix"} }
+
+func (p pipes) dial() net.Conn {
+	peer, ours := net.Pipe()
+	p.made <- ours
+	synctest.Wait()
+	return peer
+}
+
+// TestOfToolsTheSilentGiveWay, never those that have sent a frame; when all have,
+// the next is refused.
+func TestOfToolsTheSilentGiveWay(t *testing.T) {
 	refused := 0
-	inFakeTime(t, openHost{refused: &refused}, func(t *testing.T, s *Server, peer net.Conn) {
-		second, third := connect(s), connect(s)
-		if _, err := third.Read(make([]byte, 1)); !errors.Is(err, io.EOF) || refused != 1 {
-			t.Errorf("the third got %v and %d were refused", err, refused)
+	inFakeTime(t, openHost{refused: &refused}, func(t *testing.T, s *Server, _ net.Conn) {
+		ln, served := pipes{make(chan net.Conn), make(chan struct{})}, make(chan error, 1)
+		go func() { served <- s.Serve(ln) }()
+		ping := frame(t, framing.Ping, 4, nil)
+		speak := func(c net.Conn) {
+			t.Helper()
+			write(t, c, ping)
+			expect(t, c, ping)
 		}
+		first := ln.dial()
+		speak(first)
+		time.Sleep(time.Hour)
+		silent := ln.dial()
+		second := ln.dial()
+		if _, err := silent.Read(make([]byte, 1)); !errors.Is(err, io.EOF) || refused != 0 {
+			t.Errorf("the silent one got %v, and %d were refused", err, refused)
+		}
+		speak(second)
+		third := ln.dial()
+		if _, err := third.Read(make([]byte, 1)); !errors.Is(err, io.EOF) || refused != 1 {
+			t.Errorf("one more than the cap got %v, and %d were refused", err, refused)
+		}
+		speak(first)
 		_ = second.Close()
 		synctest.Wait()
-		fourth := connect(s)
-		ping := frame(t, framing.Ping, 4, nil)
-		write(t, fourth, ping)
-		expect(t, fourth, ping)
-		_ = fourth.Close()
+		fourth := ln.dial()
+		speak(fourth)
+		_, _ = first.Close(), fourth.Close()
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"sync/atomic"
 
+	"plexus/adapters/gate"
 	"plexus/adapters/httpguard"
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
@@ -26,11 +27,10 @@ type PeerAuth interface {
 // Config is the listener's settings. The zero value of a number means its
 // default.
 type Config struct {
-	MaxConnections int // default 1024
-	MaxHandshakes  int // default 64
-	Timing         Timing
-	Limits         wsconn.Limits
-	Log            *slog.Logger
+	Places gate.Limits // default DefaultPlaces
+	Timing Timing
+	Limits wsconn.Limits
+	Log    *slog.Logger
 	// OwnersPage is the address of the owner's page, which extensions are told; "" for
 	// none. It has nothing of a session.
 	OwnersPage string
@@ -39,11 +39,8 @@ type Config struct {
 	PeerIsOurs func(net.Conn) (bool, error)
 }
 
-// Defaults of the caps (decision G12).
-const (
-	DefaultConnections = 1024
-	DefaultHandshakes  = 64
-)
+// DefaultPlaces are those of decisions G12 and G17.
+func DefaultPlaces() gate.Limits { return gate.Limits{Connections: 1024, Opening: 64, Spare: 8} }
 
 // Server is the NERVE WebSocket listener.
 type Server struct {
@@ -57,17 +54,14 @@ type Server struct {
 
 // New builds a server; Serve starts it.
 func New(queries QueryService, auth PeerAuth, config Config) *Server {
-	if config.MaxConnections == 0 {
-		config.MaxConnections = DefaultConnections
-	}
-	if config.MaxHandshakes == 0 {
-		config.MaxHandshakes = DefaultHandshakes
+	if config.Places == (gate.Limits{}) {
+		config.Places = DefaultPlaces()
 	}
 	if config.Limits == (wsconn.Limits{}) {
 		config.Limits = wsconn.DefaultLimits()
 	}
 	s := &Server{queries: queries, auth: auth, config: config}
-	s.Server = wsconn.NewServer(s, config.MaxConnections, config.MaxHandshakes, config.Log)
+	s.Server = wsconn.NewServer("listener for extensions", s, config.Places, config.Log)
 	return s
 }
 

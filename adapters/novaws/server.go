@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"plexus/adapters/gate"
 	"plexus/adapters/httpguard"
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
@@ -65,7 +66,7 @@ type Deps struct {
 // Config is the listener's settings. The zero value of a number means its
 // default.
 type Config struct {
-	MaxConnections   int // default 64
+	Places           gate.Limits // default DefaultPlaces
 	Limits           wsconn.Limits
 	KeepAlive        time.Duration // between two pings; default wsconn.KeepAliveInterval
 	RemoteAdmin      bool          // /client/pair-admin also through a proxy
@@ -75,12 +76,14 @@ type Config struct {
 	Log              *slog.Logger
 }
 
-// Defaults and limits of the listener.
+// Limits of a connection.
 const (
-	DefaultConnections = 64
-	writeLimit         = 60 * time.Second       // without progress (decision K3)
-	closeLimit         = 500 * time.Millisecond // for the closing handshake
+	writeLimit = 60 * time.Second       // without progress (decision K3)
+	closeLimit = 500 * time.Millisecond // for the closing handshake
 )
+
+// DefaultPlaces are those of decisions G12 and G17.
+func DefaultPlaces() gate.Limits { return gate.Limits{Connections: 64, Spare: 8} }
 
 // Server is the client listener: /client/v1, /client/pair and /client/pair-admin.
 type Server struct {
@@ -107,8 +110,8 @@ func (s *Server) mayLog(kind string) bool {
 
 // New builds a server; Serve starts it.
 func New(deps Deps, config Config) *Server {
-	if config.MaxConnections == 0 {
-		config.MaxConnections = DefaultConnections
+	if config.Places == (gate.Limits{}) {
+		config.Places = DefaultPlaces()
 	}
 	if config.Limits == (wsconn.Limits{}) {
 		config.Limits = wsconn.Limits{Frame: wsconn.DefaultLimits().Frame, Write: writeLimit}
@@ -117,7 +120,7 @@ func New(deps Deps, config Config) *Server {
 		config.KeepAlive = wsconn.KeepAliveInterval
 	}
 	s := &Server{deps: deps, config: config, open: make(map[sessions.ConnID]*session), logLimit: loglimit.PerMinute{}}
-	s.Server = wsconn.NewServer(s, config.MaxConnections, config.MaxConnections, config.Log)
+	s.Server = wsconn.NewServer("listener for phones", s, config.Places, config.Log)
 	return s
 }
 

@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"sync/atomic"
-	"time"
 
 	"plexus/adapters/gate"
 	"plexus/domain/sessions"
@@ -21,7 +20,7 @@ import (
 // Limits of the HTTP handshake of a listener.
 const (
 	handshakeLimit = gate.HeaderLimit // header and body: nothing that comes here has one
-	headerLimit    = 12 << 10 // net/http adds 4 KiB of slack: 16 KiB in all
+	headerLimit    = 12 << 10         // net/http adds 4 KiB of slack: 16 KiB in all
 )
 
 // Server is the HTTP side of a listener for WebSockets: handshakes and

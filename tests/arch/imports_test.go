@@ -54,7 +54,7 @@ const router = "github.com/go-chi/chi/v5"
 // and a folder without a row fails: a new package is a decision.
 func table() []row {
 	leaf := "a leaf of the core takes values and gives values, so that every rule can be tested without a socket, a file or a clock"
-	driving := "a driving adapter calls the core and shares nothing with its siblings but the connection shell and the checks of a request"
+	driving := "a driving adapter calls the core and shares nothing with its siblings but the gate, the connection shell and the checks of a request"
 	alone := "a question, who may ask it and who may pair know nothing of each other: cmd/plexus joins them"
 	driven := "a driven adapter implements ports and knows no other adapter"
 	return []row{
@@ -91,14 +91,16 @@ func table() []row {
 			"a port speaks in values of the domain; a driver's type in it would drag the driver into the core"},
 		{"ports/portstest", []string{"domain/...", "ports"}, anything, nil,
 			"contract suites know the contract, never an implementation"},
-		{"adapters/wsconn/...", []string{"domain/sessions", "domain/framing", "adapters/wsconn"}, anything, []string{wire},
+		{"adapters/gate", []string{"domain/loglimit"}, anything, nil,
+			"how many connections a listener has is no matter of what they are for"},
+		{"adapters/wsconn/...", []string{"domain/sessions", "domain/framing", "adapters/wsconn", "adapters/gate"}, anything, []string{wire},
 			"the connection shell knows frames and reasons, not what they are for"},
 		{"adapters/httpguard", nil, []string{"io", "net", "net/http", "slices", "strings"}, nil,
 			"what is checked of a request is the same for every listener; what a listener does about it is not known here"},
-		{"adapters/nervews", []string{"domain/...", "usecases/...", "ports", "adapters/httpguard", "adapters/wsconn"}, anything, []string{wire}, driving},
-		{"adapters/nerveuds", []string{"domain/...", "ports", "adapters/wsconn", "adapters/nervews"}, anything,
+		{"adapters/nervews", []string{"domain/...", "usecases/...", "ports", "adapters/gate", "adapters/httpguard", "adapters/wsconn"}, anything, []string{wire}, driving},
+		{"adapters/nerveuds", []string{"domain/...", "ports", "adapters/gate", "adapters/wsconn", "adapters/nervews"}, anything,
 			[]string{"golang.org/x/sys"}, "the Unix socket runs the same session as the WebSocket, over a plain connection"},
-		{"adapters/novaws", []string{"domain/...", "usecases/...", "ports", "adapters/httpguard", "adapters/wsconn"}, anything, []string{wire}, driving},
+		{"adapters/novaws", []string{"domain/...", "usecases/...", "ports", "adapters/gate", "adapters/httpguard", "adapters/wsconn"}, anything, []string{wire}, driving},
 		{"adapters/nerveclient", []string{"domain/..."}, anything, []string{wire}, "a client must work without the host's code"},
 		{"adapters/novaclient", []string{"domain/..."}, anything, []string{wire}, "a client must work without the host's code"},
 		{"adapters/sqlite", []string{"domain/...", "ports", "sql", "adapters/sqlite/..."}, anything, []string{"modernc.org/sqlite"}, driven},
@@ -110,10 +112,10 @@ func table() []row {
 		{"adapters/outbound", []string{"domain/text"}, anything, nil, "how a service is called knows nothing of what it is asked"},
 		{"adapters/localmodel", []string{"domain/...", "ports", "adapters/outbound"}, anything, nil, driven},
 		{"adapters/recognizer", []string{"domain/...", "ports", "adapters/outbound"}, anything, nil, driven},
-		{"adapters/adminapi", []string{"domain/...", "usecases/...", "ports"}, anything, []string{router}, driving},
+		{"adapters/adminapi", []string{"domain/...", "usecases/...", "ports", "adapters/gate"}, anything, []string{router}, driving},
 		{"adapters/hostfiles", []string{"domain/admission", "domain/pairing", "domain/secret", "ports"}, anything, []string{"golang.org/x/sys"},
 			"files, locks and sockets of this machine know the token's type and its port, nothing else of the core"},
-		{"adapters/adminweb", []string{"domain/...", "usecases/...", "ports", "web", "adapters/adminweb/signin", "adapters/adminweb/privacy", "adapters/httpguard"}, anything, []string{templates, router},
+		{"adapters/adminweb", []string{"domain/...", "usecases/...", "ports", "web", "adapters/adminweb/signin", "adapters/adminweb/privacy", "adapters/gate", "adapters/httpguard"}, anything, []string{templates, router},
 			driving + "; a router keeps the page's many routes readable, and depends on nothing"},
 		{"adapters/adminweb/privacy", []string{"domain/...", "usecases/...", "ports", "web"}, anything, []string{templates}, "pages in a folder of their own, which adminweb routes to"},
 		{"adapters/adminweb/signin", []string{"domain/secret"}, anything, nil, "links and codes know nothing of the page that they open"},

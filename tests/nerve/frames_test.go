@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plexus/adapters/gate"
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/framing"
 )
@@ -268,7 +269,7 @@ func TestB39_BrokenWebSocketRulesClose1002(t *testing.T) {
 
 func TestB44_TheConnectionBeyondTheCapIsTold(t *testing.T) {
 	s := setup{}
-	s.config.MaxConnections = 3
+	s.config.Places = gate.Limits{Connections: 3, Spare: 1}
 	f := start(t, s)
 	held := []*wstest.Peer{f.dialWebSocket(t), f.dialWebSocket(t), f.dialWebSocket(t)}
 	peer, response, err := wstest.Dial(f.addr, "Sec-WebSocket-Protocol: anvesha-v1."+token)

@@ -17,6 +17,7 @@ import (
 	"plexus/adapters/adminweb/desktop"
 	"plexus/adapters/adminweb/privacy"
 	"plexus/adapters/adminweb/signin"
+	"plexus/adapters/gate"
 	"plexus/adapters/hostfiles"
 	"plexus/adapters/qr"
 	"plexus/cmd/plexus/config"
@@ -55,14 +56,19 @@ func (p *process) adminServers(ctx context.Context) ([]server, error) {
 	if err != nil {
 		return nil, err
 	}
+	door := gate.New("admin socket", p.places.admin, p.log, nil)
+	door.Guard(admin)
 	page := server{"owner's page", p.listeners.admin, site.Serve, site.Shutdown}
 	if p.env.UnixSockets {
 		return []server{page, {"admin socket", p.listeners.adminSocket, func(l net.Listener) error {
-			if err := admin.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			if err := admin.Serve(door.Listen(l)); !errors.Is(err, http.ErrServerClosed) {
 				return fmt.Errorf("serving: %w", err)
 			}
 			return nil
-		}, admin.Shutdown}}, nil
+		}, func(ctx context.Context) error {
+			door.Stop()
+			return admin.Shutdown(ctx)
+		}}}, nil
 	}
 	page.shutdown = func(ctx context.Context) error { // the admin API first: it ends requests that wait for a phone
 		return errors.Join(admin.Shutdown(ctx), site.Shutdown(ctx))
@@ -87,6 +93,7 @@ func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {
 	})
 	cfg := adminweb.Config{
 		Phones: p.devices, Extensions: p.browsers, Status: health, Sessions: p.store.PageSessions(), SignIn: signIn,
+		Places: p.places.page,
 		QR: func(text string) ([][]bool, error) {
 			matrix, err := qr.Encode(text)
 			return matrix, err

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"plexus/adapters/gate"
 	"plexus/adapters/hostfiles"
 	"plexus/cmd/plexus/cli"
 	"plexus/cmd/plexus/config"
@@ -51,6 +52,7 @@ type process struct {
 
 	done      closers
 	listeners *listeners
+	places    places
 	store     *store
 	questions *ask.Service
 	browsers  *browsers.Registry
@@ -150,6 +152,7 @@ func (p *process) start(ctx context.Context) ([]server, error) {
 	if p.listeners, err = openListeners(ctx, cfg.Listen, dir, p.env.UnixSockets, p.log, &p.done); err != nil {
 		return nil, err
 	}
+	p.places = newPlaces(cfg.Limits, gate.OpenFiles(), p.log)
 	if p.store, err = openStore(ctx, cfg, dir, p.log, &p.done); err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ type Pairing struct {
 
 // Limits are the bounds of the work at once and of waiting.
 type Limits struct {
-	Connections, Handshakes, Clients         int
+	Connections, Handshakes, Clients, Pages  int
 	Searches, Generations                    int
 	Prompt                                   int // bytes
 	SearchConnect, SearchTotal               time.Duration

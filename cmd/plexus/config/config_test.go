@@ -95,6 +95,7 @@ topic_days = 8
 nerve_connections = 1
 nerve_handshakes = 2
 client_connections = 7
+page_connections = 9
 searches = 3
 generations = 4
 prompt_bytes = 6144
@@ -110,7 +111,7 @@ remote_admin = true
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Limits{1, 2, 7, 3, 4, 6144, time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second, 5 * time.Second}
+	want := Limits{1, 2, 7, 9, 3, 4, 6144, time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second, 5 * time.Second}
 	if c.Limits != want || c.Search.Key.Reveal() != "k-1" || c.Model.Key.Reveal() != "k-1" || c.Index.Enabled || !c.Index.Shared ||
 		!c.Model.PlainHTTP || c.Model.Name != "llama3.2" || c.Listen.NerveSocket != "/r/n.sock" || c.Language != "zh-CN" ||
 		c.PublicURL != "wss://box.example:8443/client/v1" || c.Listen.Client.String() != "[::1]:0" || !c.Pairing.LegacyExpiry || !c.Pairing.RemoteAdmin {

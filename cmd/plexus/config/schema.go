@@ -86,6 +86,7 @@ func settings(c *Config) []setting {
 		{"limits.nerve_connections", "", isNumber, "", number(&c.Limits.Connections)},
 		{"limits.nerve_handshakes", "", isNumber, "", number(&c.Limits.Handshakes)},
 		{"limits.client_connections", "", isNumber, "", number(&c.Limits.Clients)},
+		{"limits.page_connections", "", isNumber, "", number(&c.Limits.Pages)},
 		{"limits.searches", "", isNumber, "", number(&c.Limits.Searches)},
 		{"limits.generations", "", isNumber, "", number(&c.Limits.Generations)},
 		{"limits.prompt_bytes", "", isNumber, "", numberFrom(answers.MinPrompt, maxPromptBytes, &c.Limits.Prompt)},
