@@ -14,7 +14,7 @@ func (w *Words) conversations() {
 	w.Touched = "Last touched"
 	w.InputNone = "There is no model, so nothing can be answered here, and phones show no text box. Start Ollama, LM Studio or llama.cpp, or set a model in the configuration."
 	w.InputTextOnly = "Phones show no text box: the app shows one only where dictation works too. Set a recognizer in the configuration. Writing here works."
-	w.RecordTitle, w.RecordLead = "Remember what is asked in the browser", "A question about a page becomes a topic, which the phone can go on with. Private windows are never remembered."
+	w.RecordTitle, w.RecordLead = "Remember what is asked in the browser", "A question about a page becomes a topic, which the phone can go on with, and later questions find the page. Off, neither is kept. Private windows are never remembered."
 	w.DropTopics, w.DropTopicsTitle, w.DropTopicsButton = "Delete all topics…", "Delete all topics?", "Delete all topics"
 	w.DropTopicsLead = "Every topic and what was said in it is gone, here and on the phone. Chats stay. This cannot be undone."
 

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -373,8 +374,10 @@ func expectGone(t *testing.T, path string, words ...string) {
 func TestForgetPages_LeavesNoTextInTheFiles(t *testing.T) {
 	path := tempPath(t)
 	s := openAt(t, path)
+	// Words that share no beginning with others: of those FTS5 would store a part.
+	own := map[int]string{17: "quetzalcoatl", 18: "xylophone", 19: "jackfruit"}
 	for i := range 40 {
-		if err := indexPage(t.Context(), s, testPage(fmt.Sprint(i), fmt.Sprintf("zeppelin hangar lantern%d", 100+i))); err != nil {
+		if err := indexPage(t.Context(), s, testPage(fmt.Sprint(i), "zeppelin hangar "+own[i])); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -383,13 +386,35 @@ func TestForgetPages_LeavesNoTextInTheFiles(t *testing.T) {
 		if n, err := s.Pages().ForgetPages(t.Context(), goes); n != 1 || err != nil {
 			t.Fatalf("forgot %d, %v", n, err)
 		}
-		// Of a word, FTS5 stores what it does not share with the one before it.
-		expectGone(t, path, fmt.Sprintf("lantern%d", 100+gone), fmt.Sprintf("/%d", gone))
+		expectGone(t, path, own[gone][1:], fmt.Sprintf("/%d", gone))
 	}
-	if found, err := s.Pages().SearchPages(t.Context(), ports.PageQuery{Text: "lantern119", Reader: pages.Owner, Limit: 9}); err != nil || len(found) != 1 {
+	if found, err := s.Pages().SearchPages(t.Context(), ports.PageQuery{Text: own[19], Reader: pages.Owner, Limit: 9}); err != nil || len(found) != 1 {
 		t.Errorf("found %v, %v", found, err)
 	}
 	checkIntegrity(t, s)
+}
+
+// The list is a walk along an index, so that its cost does not grow with what is
+// stored.
+func TestPages_TheListIsReadByItsIndex(t *testing.T) {
+	s := openAt(t, tempPath(t))
+	rows, err := s.reader.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+fmt.Sprintf(listedSQL, ""), sql.Named("limit", 50), sql.Named("offset", 19_000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var plan []string
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+			t.Fatal(err)
+		}
+		plan = append(plan, step)
+	}
+	if err := rows.Err(); err != nil || !slices.ContainsFunc(plan, func(step string) bool { return strings.Contains(step, "USING COVERING INDEX pages_last_seen") }) {
+		t.Errorf("%v, the plan is\n%s", err, strings.Join(plan, "\n"))
+	}
 }
 
 // A stop in the middle of the erasing, or somebody who reads meanwhile: the next start
