@@ -47,6 +47,7 @@ type Overview struct {
 	Started       time.Time
 	DataDir       string
 	DatabaseBytes int64 // with its write-ahead log
+	Unstored      int   // texts and changes that a full disk has refused; 0 while there is room
 
 	Search Service
 	Model  Service

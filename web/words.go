@@ -24,6 +24,7 @@ type Words struct {
 	Services, Search, Model, Memory, PublicAddress                             string
 	SearchOff, SearchBuiltIn, SearchNone, ModelOff, ModelBuiltIn, ModelAdvice  string
 	ModelNoChat, ModelNoChatAdvice, ModelRefused, PassedOver, MorePassedOver   string
+	DiskFull, UnstoredOne, UnstoredMany, MakeRoom                              string
 	SearchAdvice, IndexPages, IndexPage, IndexOff                              string
 	Answers, DoesNotAnswer, SwitchedOff, BuiltInState, Troubled, Set           string
 	Failed, FailedOnce, FoundModel, UseModel, NoAddress, SetAddress            string
@@ -161,6 +162,8 @@ func (w *Words) overview() {
 	w.StepPhone, w.StepPhoneDone = "Pair your phone", "Your phone has connected"
 	w.StepPhoneLead = "Show a code here and scan it with the app. This step is done when the phone has connected."
 	w.Waiting, w.SeeAll = "At the door", "See all"
+	w.DiskFull, w.UnstoredOne, w.UnstoredMany = "The disk is full", "1 text or change could not be stored.", "%d texts or changes could not be stored."
+	w.MakeRoom = "Make room on the disk of the data directory; then it works again by itself."
 	w.WaitingLead = "An extension wants to ask questions and read the answers."
 	w.WaitingCompare = "Allow it only if its panel shows these four digits."
 	w.Allow, w.Remove, w.Forget = "Allow", "Remove", "Forget"

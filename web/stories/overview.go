@@ -70,6 +70,7 @@ func (b *book) trouble() web.Overview {
 	v.Search.Failures, v.Search.LastFailure, v.Search.LastCause = 3, b.before(4*time.Minute), "search unavailable: dial tcp: connection refused"
 	v.Model = web.Service{Kind: "none", Reach: web.Off, Fixed: "--model-kind"}
 	v.Recognizer = web.Service{Kind: "openai", Name: "whisper-1", URL: "http://127.0.0.1:8000/v1", Reach: web.Unreachable, Problem: "no text came in time"}
+	v.Unstored = 3
 	v.Index = web.Index{}
 	v.Address.Warning = "Nothing answers at this address."
 	v.Paused, v.Phone, v.Extensions = true, "", 0

@@ -32,7 +32,7 @@ func (p *process) adminServers(ctx context.Context) ([]server, error) {
 	p.source = &status.Source{
 		Config: p.opts.Config, Services: p.services, DataDir: p.opts.DataDir, Started: p.started,
 		TokenFile: p.store.token.Token.Path(), Store: p.store.Store,
-		Questions: p.questions, Browsers: p.browsers, Devices: p.devices, Recording: p.personal.Topics.Recording,
+		Questions: p.questions, Browsers: p.browsers, Devices: p.devices, Recording: p.personal.Topics.Recording, Unstored: p.personal.Unstored,
 		Admin: p.listeners.admin.Addr(), Nerve: p.listeners.nerve.Addr(), Client: p.listeners.client.Addr(),
 	}
 	if p.listeners.nerveSocket != nil {

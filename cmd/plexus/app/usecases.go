@@ -3,11 +3,13 @@ package app
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"plexus/adapters/sqlite"
 	"plexus/domain/answers"
 	"plexus/ports"
 	"plexus/usecases/ask"
@@ -44,6 +46,7 @@ func (p *process) newPersonal(ctx context.Context) (*personal.Host, error) {
 		Services: hub.Services{
 			Store: p.store.Personal(), Random: rand.Reader, Now: time.Now, Within: context.WithTimeout,
 			After: func(wait time.Duration, call func()) func() bool { return time.AfterFunc(wait, call).Stop }, Log: p.log,
+			NoRoom: func(err error) bool { return errors.Is(err, sqlite.ErrDiskFull) },
 		},
 		Archive: p.store.Personal(), Settings: p.store.Settings(), Index: p.store.Pages(), Find: p.questions.Find, Transcriber: p.services.Recognizer,
 	}

@@ -16,6 +16,7 @@ import (
 	"plexus/usecases/ask"
 	"plexus/usecases/browsers"
 	"plexus/usecases/devices"
+	"plexus/usecases/personal/hub"
 )
 
 // Source is the running host that a report is about.
@@ -31,6 +32,7 @@ type Source struct {
 	Browsers  *browsers.Registry
 	Devices   *devices.Service
 	Recording func() (on, fixed bool) // whether questions of the browser become topics
+	Unstored  func(ctx context.Context) hub.Unstored
 
 	Admin, Nerve, Client net.Addr
 	NerveSocket          string // path; "": the system has none
@@ -77,6 +79,9 @@ func (s *Source) Gather(ctx context.Context, seen Probes) (Report, error) {
 	}
 	r.Search.Failures, r.Model.Failures = failures(health.Search), failures(health.Model)
 	r.Kept.Browser, _ = s.Recording()
+	if full := s.Unstored(ctx); full.Count > 0 {
+		r.DiskFull = &DiskFull{Unstored: full.Count, Last: full.Last.UTC()}
+	}
 	r.Queries.Answer.Recent = health.LastAnswers
 	for _, row := range extensions {
 		if row.State == admission.Waiting {

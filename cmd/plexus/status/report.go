@@ -26,6 +26,7 @@ type Report struct {
 	Recognizer    Recognizer           `json:"recognizer"`
 	Index         Index                `json:"index"`
 	Kept          Kept                 `json:"conversations"`
+	DiskFull      *DiskFull            `json:"disk_full,omitempty"`
 	Connections   int                  `json:"connections"` // live NERVE connections
 	Queries       Queries              `json:"queries"`
 	Waiting       []adminapi.Extension `json:"waiting"` // extensions that wait to be allowed
@@ -39,6 +40,13 @@ type Kept struct {
 	Messages      int   `json:"messages"`
 	Bytes         int64 `json:"bytes"`          // of the messages' texts
 	Browser       bool  `json:"record_browser"` // questions of the browser become topics
+}
+
+// DiskFull says that there was no room on the disk when something was last to be stored:
+// until there is, texts and changes are refused.
+type DiskFull struct {
+	Unstored int       `json:"unstored"` // texts and changes since then
+	Last     time.Time `json:"last"`
 }
 
 // Nerve are the open NERVE listeners.
@@ -172,6 +180,9 @@ func (r Report) Overview() web.Overview {
 		Extensions: r.Connections,
 		Answered:   r.Queries.Answered, Canceled: r.Queries.Canceled, Refused: r.Queries.Refused,
 		FirstResult: r.Queries.FirstResult.view(), Answer: r.Queries.Answer.view(),
+	}
+	if r.DiskFull != nil {
+		o.Unstored = r.DiskFull.Unstored
 	}
 	for _, f := range r.Model.Found {
 		if !f.Used {

@@ -79,6 +79,10 @@ func Text(s Report, now time.Time) string {
 		kept += "; what is asked in the browser is not kept"
 	}
 	b.line("Messages", "%s", kept)
+	if full := s.DiskFull; full != nil {
+		b.line("", "the disk is full: %s could not be stored, last %s. Make room on the disk of the data directory; then it works again by itself",
+			cli.Counted(full.Unstored, "text or change", "texts or changes"), cli.Ago(full.Last, now))
+	}
 	b.line("Connections", "%d", s.Connections)
 	b.line("Questions", "%d answered, %d cancelled, %d refused", s.Queries.Answered, s.Queries.Canceled, s.Queries.Refused)
 	b.latency("results", s.Queries.FirstResult)

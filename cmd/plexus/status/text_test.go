@@ -20,6 +20,7 @@ func TestStatusText(t *testing.T) {
 		}},
 		Index:       Index{Enabled: true, Pages: 1, Bytes: 2048, Failures: Failures{1, &before, "disk full"}},
 		Kept:        Kept{Conversations: 3, Topics: 1, Messages: 12, Bytes: 4096},
+		DiskFull:    &DiskFull{Unstored: 3, Last: before},
 		Connections: 3,
 		Queries:     Queries{Answered: 4, Answer: Latency{Count: 4, P50: 1.5, P99: 20}},
 		Waiting:     []adminapi.Extension{{ID: 2, Origin: "chrome-extension://a", Digits: "0042"}},
@@ -31,7 +32,7 @@ func TestStatusText(t *testing.T) {
 		"searxng at https://s.example: cannot be used: no route", "failed 2 times, last 5 min ago: time-out",
 		"none found on this machine", "Ollama offers llama at http://127.0.0.1:11434/v1", "[model]", `name = "llama"`,
 		"on; 1 page, 2.0 KiB of text", "failed 1 time, last 5 min ago: disk full",
-		"12 in 3 conversations (1 topic); 4.0 KiB of text; what is asked in the browser is not kept", "4 answered", "whole answer: half within 1.5 ms",
+		"12 in 3 conversations (1 topic); 4.0 KiB of text; what is asked in the browser is not kept", "the disk is full: 3 texts or changes could not be stored, last 5 min ago", "4 answered", "whole answer: half within 1.5 ms",
 		"Extension 2 (chrome-extension://a, digits 0042)", "plexus extensions allow 0042", "https://evil.example", "Nothing to do.",
 	} {
 		if !strings.Contains(got, want) {

@@ -35,6 +35,7 @@ type Services struct {
 	// Within and After are the timers: context.WithTimeout and time.AfterFunc.
 	Within func(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc)
 	After  func(wait time.Duration, call func()) (stop func() bool)
+	NoRoom func(err error) bool // tells a full disk from other failures of Store; nil: it is never full
 	Log    *slog.Logger
 }
 
@@ -60,6 +61,7 @@ type Hub struct {
 	unstored uint64 // changes of what a snapshot shows and no store keeps
 	selected string // conversation, as it is stored
 	sequence uint64 // of the last caption
+	noRoom   Unstored
 	clients  map[*Client]struct{}
 }
 
@@ -194,6 +196,15 @@ var ErrUnchanged = errors.New("nothing to store")
 // Update makes a change, durably, and notifies clients and page. A change that
 // gives ErrUnchanged stores nothing and is no error.
 func (h *Hub) Update(ctx context.Context, change func(tx ports.PersonalTx) error) error {
+	err := h.update(ctx, change)
+	if errors.Is(err, ErrUnchanged) {
+		return nil
+	}
+	h.noteRoom(err)
+	return err
+}
+
+func (h *Hub) update(ctx context.Context, change func(tx ports.PersonalTx) error) error {
 	var revision uint64
 	var selected string
 	err := h.Store.Update(ctx, func(tx ports.PersonalTx) error {
@@ -206,9 +217,6 @@ func (h *Hub) Update(ctx context.Context, change func(tx ports.PersonalTx) error
 		}
 		return err
 	})
-	if errors.Is(err, ErrUnchanged) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
