@@ -98,6 +98,7 @@ func New(cfg Config) (*Server, error) {
 		"phones": cfg.Phones == nil, "extensions": cfg.Extensions == nil, "status": cfg.Status == nil,
 		"sessions": cfg.Sessions == nil, "sign-in": cfg.SignIn == nil, "QR encoder": cfg.QR == nil,
 		"words": cfg.Words.Lang == "", "clock": cfg.Now == nil, "random source": cfg.Random == nil, "logger": cfg.Log == nil,
+		"pages about privacy":      cfg.Personal != nil && (cfg.Personal.Privacy.Remembered == nil || cfg.Personal.Privacy.Searches == nil),
 		"hash of the master token": cfg.API != nil && cfg.Master == secret.Hash{},
 	} {
 		if absent {

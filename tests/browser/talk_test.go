@@ -14,8 +14,10 @@ import (
 
 	"plexus/adapters/adminweb"
 	"plexus/adapters/adminweb/desktop"
+	"plexus/adapters/adminweb/privacy"
 	"plexus/adapters/memory"
 	"plexus/domain/nova"
+	"plexus/domain/pages"
 	"plexus/ports"
 	"plexus/usecases/personal"
 	"plexus/usecases/personal/hub"
@@ -50,13 +52,14 @@ func (h *pageHost) awaitSocket(t *testing.T) {
 func withPersonalHost(t *testing.T, model *memory.ScriptedModel) (*pageHost, func(*adminweb.Config)) {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	store := memory.NewPersonal()
+	index := memory.NewPages(time.Now, pages.DefaultBounds())
+	store := memory.NewPersonalWith(index)
 	made, err := personal.New(t.Context(), personal.Deps{
 		Services: hub.Services{
 			Store: store, Random: rand.Reader, Now: time.Now, Within: context.WithTimeout,
 			After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, Log: log,
 		},
-		Archive: store, Settings: memory.NewSettings(), Model: model,
+		Archive: store, Settings: memory.NewSettings(), Model: model, Index: index,
 	}, personal.Options{InputInstanceID: "22222222-2222-4222-8222-222222222222", Topics: topics.Options{Record: true}})
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +67,9 @@ func withPersonalHost(t *testing.T, model *memory.ScriptedModel) (*pageHost, fun
 	t.Cleanup(made.Stop)
 	h := &pageHost{made, make(chan struct{}, 16)} // a page that comes back opens another one
 	return h, func(cfg *adminweb.Config) {
-		cfg.Personal = &adminweb.Personal{Conversations: h.Chats, Texts: h.Turns, Topics: h.Topics, Lists: h.Life}
+		cfg.Personal = &adminweb.Personal{Conversations: h.Chats, Texts: h.Turns, Topics: h.Topics, Lists: h.Life, Privacy: privacy.Config{
+			Remembered: h.Privacy, Searches: h.Turns.Searches, SearchService: "a search service",
+		}}
 		cfg.Changed = append(cfg.Changed, h.Changed)
 		cfg.Desktop = desktop.New(desktop.Config{Host: h, Log: log})
 	}
