@@ -33,6 +33,9 @@ func TestEverythingAtOnceAgainstAStop(t *testing.T) {
 				},
 				func(int) error { s.browse(page(pageURL), "question", "answer"); return nil },
 				func(int) error { _, err := s.DeleteTopics(s.Context()); return err },
+				func(int) error { _, err := s.Privacy.ForgetSite(s.Context(), "a.test", true); return err },
+				func(int) error { return s.Privacy.Exclude(s.Context(), "b.test") },
+				func(int) error { return s.Privacy.Include(s.Context(), "b.test") },
 				func(i int) error {
 					if i == 15 {
 						phone.Leave()
@@ -62,5 +65,5 @@ func TestEverythingAtOnceAgainstAStop(t *testing.T) {
 		if seen := s.phone().see(); seen.Conversations.VoiceID != nil {
 			s.Fatalf("voice is with %q", *seen.Conversations.VoiceID)
 		}
-	}, runtime.plug, hearing("heard"))
+	}, runtime.plug, hearing("heard"), remembering)
 }
