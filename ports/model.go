@@ -27,8 +27,10 @@ type Exchange = answers.Exchange
 // UTF-8 and not empty, and stops at the first error of emit or when ctx ends
 // (then it returns that error; the upstream call is aborted, also before its
 // first byte). nil means a complete answer was emitted. It does not change the
-// prompt. The errors below can be told apart with errors.Is; their texts name
-// the cause for the log and hold no key and no content.
+// prompt. Reasoning is not emitted. Where it is not known for such before it has
+// gone out, answers.ThoughtEnd follows it: answers.Spoken of the text is the answer.
+// The errors below can be told apart with errors.Is; their texts name the cause
+// for the log and hold no key and no content.
 type Generator interface {
 	Generate(ctx context.Context, prompt Prompt, emit func(text string) error) error
 }
@@ -42,7 +44,30 @@ var (
 	ErrModelInterrupted = errors.New("model interrupted")
 	// ErrModelEmpty: it ended without text, for instance after only reasoning.
 	ErrModelEmpty = errors.New("model gave no answer")
+	// ErrModelCut: what was emitted ends at the model's limit of tokens.
+	ErrModelCut = errors.New("answer cut at the model's limit")
+	// ErrModelFiltered: a filter of the service ended the answer, also before its
+	// first word.
+	ErrModelFiltered = errors.New("answer stopped by a filter")
+	// ErrModelRefused: the model will not answer; what was emitted may say why.
+	ErrModelRefused = errors.New("model refused to answer")
 )
+
+// EndNotice gives the sentence that says how a model's answer ended; 0 for an error
+// that is none of an end, such as ErrModelUnavailable, and for nil.
+func EndNotice(err error) answers.NoticeKind {
+	switch {
+	case errors.Is(err, ErrModelEmpty):
+		return answers.ModelEmpty
+	case errors.Is(err, ErrModelCut):
+		return answers.Cut
+	case errors.Is(err, ErrModelFiltered):
+		return answers.Filtered
+	case errors.Is(err, ErrModelRefused):
+		return answers.Refused
+	}
+	return 0
+}
 
 // Transcriber turns speech into text.
 //

@@ -57,7 +57,8 @@ const MaxAnswered = 64 << 10
 
 // Answered is how a question has ended.
 type Answered struct {
-	Text     string           // the pieces of the answer joined, without the host's notices; at most MaxAnswered
+	Text     string           // the pieces of the answer joined, without notices and reasoning; at most MaxAnswered
+	Ended    string           // the notice of how the model itself ended the answer: its limit, a filter, a refusal; "" for none
 	Results  []framing.Result // what the reader saw, numbered from 1; not to be changed
 	Complete bool             // all pieces went out, and the FINAL holds no notice; false: cut off, failed, nothing found, cancelled
 }

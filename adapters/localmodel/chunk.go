@@ -26,19 +26,26 @@ type wireChoice struct {
 }
 
 type wireMessage struct {
-	Content json.RawMessage `json:"content"`
+	Content   json.RawMessage `json:"content"`
+	Refusal   json.RawMessage `json:"refusal"` // said in place of content
+	Reasoning json.RawMessage `json:"reasoning"`
+	// ReasoningContent is the name that DeepSeek, vLLM and llama.cpp use.
+	ReasoningContent json.RawMessage `json:"reasoning_content"`
+	Thinking         json.RawMessage `json:"thinking"`
 }
 
 // chunk is the meaning of one event.
 type chunk struct {
-	content []byte // as joiner takes it; empty: nothing for the reader
-	finish  string // finish_reason, or ""
-	failure error  // the server reports an error
-	choices int
+	content   []byte // as joiner takes it; empty: nothing for the reader
+	refused   bool   // content is why the model does not answer
+	reasoning bool   // it holds reasoning in a member of its own
+	finish    string // finish_reason, or ""
+	failure   error  // the server reports an error
+	choices   int
 }
 
 // decodeChunk reads one JSON value: an event of a stream, or a whole completion.
-// Reasoning and tool calls are left where they are: they are not the answer.
+// The text of reasoning and tool calls is left where it is: it is not the answer.
 func decodeChunk(data []byte, complete bool) (chunk, error) {
 	var w wireReply
 	if err := json.Unmarshal(data, &w); err != nil {
@@ -57,12 +64,25 @@ func decodeChunk(data []byte, complete bool) (chunk, error) {
 	first := w.Choices[0]
 	c.finish = first.FinishReason
 	// Some services repeat the whole answer so far as message beside each delta.
+	said := first.Delta
 	if complete {
-		c.content = appendContent(nil, first.Message.Content)
-	} else {
-		c.content = appendContent(nil, first.Delta.Content)
+		said = first.Message
+	}
+	c.content = appendContent(nil, said.Content)
+	c.reasoning = filled(said.Reasoning) || filled(said.ReasoningContent) || filled(said.Thinking) ||
+		len(c.content) == 0 && bytes.Contains(said.Content, []byte(`"thinking"`))
+	if refusal := appendContent(nil, said.Refusal); len(refusal) > 0 {
+		c.content, c.refused = append(c.content, refusal...), true
 	}
 	return c, nil
+}
+
+func filled(raw json.RawMessage) bool {
+	switch string(bytes.TrimSpace(raw)) {
+	case "", "null", `""`, "[]", "{}":
+		return false
+	}
+	return true
 }
 
 // appendContent appends the text of a content value: a string, null, or parts.

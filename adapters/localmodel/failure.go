@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	errFirstByte   = errors.New("no byte came in time")
+	errFirstWord   = errors.New("no word came in time")
 	errIdle        = errors.New("the stream fell silent")
 	errTotal       = errors.New("the answer took too long")
 	errReplyTooBig = errors.New("reply over its limit")

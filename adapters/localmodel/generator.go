@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"plexus/adapters/outbound"
@@ -23,7 +24,7 @@ import (
 
 // Limits of one answer (decision G12), and of what is read for it.
 const (
-	DefaultFirstByte = 60 * time.Second
+	DefaultFirstWord = 60 * time.Second
 	DefaultIdle      = 30 * time.Second
 	DefaultTotal     = 120 * time.Second
 	MaxAnswer        = 1 << 20  // bytes of text
@@ -33,8 +34,8 @@ const (
 // Limits bound one call in time. Zero means the default. Time that emit takes
 // counts for Total alone.
 type Limits struct {
-	FirstByte time.Duration // from the call to the first byte of the reply's body
-	Idle      time.Duration // between bytes
+	FirstWord time.Duration // from the call to the first word, of reasoning too
+	Idle      time.Duration // between bytes, from then on
 	Total     time.Duration // the whole call
 }
 
@@ -61,6 +62,8 @@ type Generator struct {
 	key    func() string
 	limits Limits
 	http   *http.Client
+	// thinksAloud: its last reply began with reasoning and had no tag there.
+	thinksAloud atomic.Bool
 }
 
 var _ ports.Generator = (*Generator)(nil)
@@ -85,7 +88,7 @@ func New(cfg Config) (*Generator, error) {
 		model: cfg.Model,
 		key:   cfg.Key.Reveal,
 		limits: Limits{
-			FirstByte: cmp.Or(cfg.Limits.FirstByte, DefaultFirstByte),
+			FirstWord: cmp.Or(cfg.Limits.FirstWord, DefaultFirstWord),
 			Idle:      cmp.Or(cfg.Limits.Idle, DefaultIdle),
 			Total:     cmp.Or(cfg.Limits.Total, DefaultTotal),
 		},
@@ -101,19 +104,18 @@ func (g *Generator) Close() {
 	g.http.CloseIdleConnections()
 }
 
-// Generate streams the model's answer to prompt; see ports.Generator. An answer
-// that its token limit ended counts as complete.
+// Generate streams the model's answer to prompt; see ports.Generator.
 func (g *Generator) Generate(ctx context.Context, prompt ports.Prompt, emit func(text string) error) error {
 	body, err := g.request(prompt, 0)
 	if err != nil {
 		return fmt.Errorf("asking the model: %w: %w", ports.ErrModelUnavailable, err)
 	}
 	var answered strings.Builder
-	a := &answer{emit: func(text string) error {
+	callCtx, w := startWatchdog(ctx, g.limits)
+	a := &answer{watch: w, suspect: g.thinksAloud.Load(), emit: func(text string) error {
 		answered.WriteString(text)
 		return emit(text)
 	}}
-	callCtx, w := startWatchdog(ctx, g.limits)
 	err = g.call(callCtx, w, body, a)
 	var reported *serverError // cleaned before anything puts its text into another
 	if errors.As(err, &reported) {
@@ -124,20 +126,23 @@ func (g *Generator) Generate(ctx context.Context, prompt ports.Prompt, emit func
 		err = g.explain(callCtx, err)
 	}
 	w.stop()
+	if a.bytes > 0 {
+		g.thinksAloud.Store(a.thoughtAloud)
+	}
 
 	switch {
 	case a.emitErr != nil:
 		return a.emitErr
 	case ctx.Err() != nil && err != nil:
 		return ctx.Err()
-	case err == nil || errors.Is(err, ports.ErrModelEmpty):
+	case err == nil || ended(err):
 	case cause != nil: // the watch ended the call; err is only what that looked like
 		err = cause
 	}
 	switch { // what a fault is depends on whether text has gone out
 	case err == nil:
 		return nil
-	case errors.Is(err, ports.ErrModelEmpty):
+	case ended(err):
 		return fmt.Errorf("asking the model: %w", err)
 	case a.bytes > 0:
 		return fmt.Errorf("reading the answer: %w: %w", ports.ErrModelInterrupted, err)
@@ -176,6 +181,7 @@ func (g *Generator) call(ctx context.Context, w *watchdog, body []byte, a *answe
 	defer resp.Body.Close()
 	reply := outbound.Bounded(watchedReader{w, resp.Body}, MaxReply, errReplyTooBig)
 	if resp.StatusCode != http.StatusOK {
+		w.heard()
 		return readError(resp.StatusCode, reply)
 	}
 	if enc := resp.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {

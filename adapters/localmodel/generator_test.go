@@ -272,18 +272,28 @@ func TestCR31_FailedEmitEndsTheUpstreamCall(t *testing.T) {
 	<-ended
 }
 
-// What has arrived but was not handed on when the cancel came stays here.
+// What has arrived but was not handed on when the cancel came stays here. Only the
+// beginning of an answer is put together of what is here.
 func TestCR31_NothingFollowsTheCancel(t *testing.T) {
-	g := stubBody(t, events(content(`"one"`), content(`"two"`), "[DONE]"))
+	begun := make(chan struct{})
+	g := stubModel(t, func(r reply, req *http.Request) {
+		drain(req)
+		r.events(content(`"one "`))
+		<-begun
+		r.write(events(content(`"two "`), content(`"three"`), "[DONE]"))
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	text := ""
 	err := g.Generate(ctx, testPrompt, func(s string) error {
-		text += s
-		cancel()
+		if text += s; text == "one " {
+			close(begun)
+		} else {
+			cancel()
+		}
 		return nil
 	})
-	if text != "one" || !errors.Is(err, context.Canceled) {
+	if text != "one two " || !errors.Is(err, context.Canceled) {
 		t.Errorf("got %q, %v", text, err)
 	}
 }

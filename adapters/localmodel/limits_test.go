@@ -54,6 +54,18 @@ func steps(texts []string, pause time.Duration) func(io.ReadWriter) {
 
 func TestG12_ModelTimeLimits(t *testing.T) {
 	hello := okHead + events(content(`"Hello"`))
+	const (
+		role    = `{"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}`
+		thought = `{"choices":[{"index":0,"delta":{"reasoning_content":"hm"},"finish_reason":null}]}`
+		ended   = `{"choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":"stop"}]}`
+	)
+	late := func(pause time.Duration, first string, then ...string) func(io.ReadWriter) {
+		return func(w io.ReadWriter) {
+			if _, err := io.WriteString(w, okHead+strings.TrimPrefix(first, okHead)); err == nil {
+				steps(then, pause)(w)
+			}
+		}
+	}
 	dots := strings.Split(strings.Repeat(": ping\n", 50), "\n")
 	tests := []struct {
 		name   string
@@ -63,12 +75,22 @@ func TestG12_ModelTimeLimits(t *testing.T) {
 		end    error
 		cause  error
 	}{
-		{"no header", steps(nil, 0), 60 * time.Second, "", unavailable, errFirstByte},
-		{"header, no body", steps([]string{okHead}, 50*time.Second), 60 * time.Second, "", unavailable, errFirstByte},
+		{"no header", steps(nil, 0), 60 * time.Second, "", unavailable, errFirstWord},
+		{"header, no body", steps([]string{okHead}, 50*time.Second), 60 * time.Second, "", unavailable, errFirstWord},
 		{"first byte in time", steps([]string{okHead, events(content(`"Hello"`)), events("[DONE]")}, 29*time.Second), 87 * time.Second, "Hello", complete, nil},
 		{"first byte at 59 s", steps([]string{hello + events("[DONE]")}, 59*time.Second), 59 * time.Second, "Hello", complete, nil},
 		{"CR-32 7: silence in the stream", steps([]string{hello}, time.Second), 31 * time.Second, "Hello", interrupted, errIdle},
-		{"silence after a comment", steps([]string{okHead + ": x\n"}, time.Second), 31 * time.Second, "", unavailable, errIdle},
+		{"a comment is no word", steps([]string{okHead + ": x\n"}, time.Second), 60 * time.Second, "", unavailable, errFirstWord},
+		{"pings are no word", steps(append([]string{okHead}, dots...), 5*time.Second), 60 * time.Second, "", unavailable, errFirstWord},
+		{"a role at once, the word at 59 s", late(59*time.Second, events(role, content(`""`)), events(content(`"Hello"`), "[DONE]")), 59 * time.Second, "Hello", complete, nil},
+		{"white space, the word at 59 s", late(59*time.Second, events(content(`"\n"`)), events(content(`"Hello"`), "[DONE]")), 59 * time.Second, "\nHello", complete, nil},
+		{"a role, and no word", late(61*time.Second, events(role), events(content(`"Hello"`), "[DONE]")), 60 * time.Second, "", unavailable, errFirstWord},
+		{"reasoning is words", late(29*time.Second, events(thought), events(thought), events(thought), events(content(`"Hello"`), "[DONE]")), 87 * time.Second, "Hello", complete, nil},
+		{"inline reasoning is words", late(29*time.Second, events(content(`"<think>a"`)), events(content(`"b"`)), events(content(`"c</think>Hello"`), "[DONE]")), 58 * time.Second, "Hello", complete, nil},
+		{"silence after reasoning", late(31*time.Second, events(thought), events(thought)), 30 * time.Second, "", unavailable, errIdle},
+		{"silence after an end reason", late(0, hello, events(finish("stop"))), 2 * time.Second, "Hello", complete, nil},
+		{"silence after an end reason beside text", late(0, events(ended)), 30 * time.Second, "Hello", interrupted, errIdle},
+		{"text after an end reason beside text", late(20*time.Second, events(ended), events(content(`" you"`), "[DONE]")), 20 * time.Second, "Hello you", complete, nil},
 		{"silence in a line", steps([]string{hello, "data: "}, 10*time.Second), 50 * time.Second, "Hello", interrupted, errIdle},
 		{"never silent, never done", steps(append([]string{hello}, dots...), 5*time.Second), 120 * time.Second, "Hello", interrupted, errTotal},
 		{"silence in a refusal", steps([]string{"HTTP/1.1 500 Oops\r\n\r\n{"}, time.Second), 31 * time.Second, "", unavailable, nil},

@@ -75,6 +75,13 @@ func (r *eventReader) next() (event, error) {
 	}
 }
 
+// more reports whether data of the next event has come already.
+func (r *eventReader) more() bool {
+	buffered, err := r.in.Peek(r.in.Buffered())
+	_, data, found := bytes.Cut(buffered, []byte("data:"))
+	return err == nil && found && bytes.ContainsAny(data, "\r\n")
+}
+
 // readLine gives one line without its end. io.EOF comes with the bytes of a last
 // line that has no end; every other error comes without bytes.
 func (r *eventReader) readLine() ([]byte, error) {

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
+
+	"plexus/domain/answers"
 )
 
 // readAll gives the data of all events, a failed one with a ! before it.
@@ -130,18 +133,20 @@ func FuzzSSE(f *testing.F) {
 		}
 		var texts [2]string
 		for i, r := range []io.Reader{bytes.NewReader(in), iotest.OneByteReader(bytes.NewReader(in))} {
-			a := &answer{emit: func(text string) error {
+			ctx, watch := startWatchdog(t.Context(), Limits{FirstWord: time.Minute, Idle: time.Minute, Total: time.Minute})
+			defer watch.stop()
+			a := &answer{watch: watch, emit: func(text string) error {
 				if text == "" || !bytes.Equal([]byte(text), bytes.ToValidUTF8([]byte(text), nil)) {
 					t.Fatalf("piece %q is empty or no UTF-8", text)
 				}
 				texts[i] += text
 				return nil
 			}}
-			if err := a.read(t.Context(), r); err == nil && texts[i] == "" {
+			if err := a.read(ctx, r); err == nil && answers.Spoken(texts[i]) == "" {
 				t.Fatal("a complete answer without text")
 			}
 		}
-		if texts[0] != texts[1] {
+		if answers.Spoken(texts[0]) != answers.Spoken(texts[1]) { // what is here together is judged together
 			t.Fatalf("whole %q, cut %q", texts[0], texts[1])
 		}
 	})

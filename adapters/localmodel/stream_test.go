@@ -18,6 +18,9 @@ var (
 	interrupted = ports.ErrModelInterrupted
 	unavailable = ports.ErrModelUnavailable
 	empty       = ports.ErrModelEmpty
+	cut         = ports.ErrModelCut
+	filtered    = ports.ErrModelFiltered
+	refused     = ports.ErrModelRefused
 )
 
 func checkAnswer(t *testing.T, g ports.Generator, want string, end error) error {
@@ -87,7 +90,7 @@ func TestCR30_TextCutAnywhere(t *testing.T) {
 		checkAnswer(t, stubBody(t, events(content(`"`+long+`"`), "[DONE]")), long, complete)
 	})
 	t.Run("cut for good at the end", func(t *testing.T) {
-		checkAnswer(t, stubBody(t, events(content("\"a\xe4\xbd\""), finish("length"))), "a", complete)
+		checkAnswer(t, stubBody(t, events(content("\"a\xe4\xbd\""), finish("length"))), "a", cut)
 	})
 }
 
@@ -105,8 +108,12 @@ func TestCR32_CutStreamIsNotComplete(t *testing.T) {
 		{"2 DONE without finish_reason", events(hello, "[DONE]"), "Hello", complete, ""},
 		{"2 finish_reason without DONE", events(hello, finish("stop")), "Hello", complete, ""},
 		{"2 finish_reason beside the text", events(`{"choices":[{"delta":{"content":"Hello"},"finish_reason":"stop"}]}`), "Hello", complete, ""},
-		{"3 length", events(hello, finish("length"), "[DONE]"), "Hello", complete, ""},
-		{"3 stopped by a filter", events(hello, finish("content_filter"), "[DONE]"), "Hello", interrupted, "content_filter"},
+		{"3 length", events(hello, finish("length"), "[DONE]"), "Hello", cut, `"length"`},
+		{"3 length, by another word", events(hello, finish("MAX_TOKENS")), "Hello", cut, `"max_tokens"`},
+		{"3 stopped by a filter", events(hello, finish("content_filter"), "[DONE]"), "Hello", filtered, "content_filter"},
+		{"3 stopped by a filter at once", events(finish("SAFETY"), "[DONE]"), "", filtered, "safety"},
+		{"3 refused", events(`{"choices":[{"delta":{"refusal":"Hel"}}]}`, `{"choices":[{"delta":{"refusal":"lo"}}]}`, finish("stop"), "[DONE]"), "Hello", refused, ""},
+		{"3 refused by its end reason", events(finish("refusal"), "[DONE]"), "", refused, ""},
 		{"6 error", events(hello, `{"error":{"message":"Hello `+testKey+`","code":"overloaded"}}`), "Hello", interrupted, "(overloaded)"},
 		{"6 error as a string", events(hello, `{"error":"secret"}`), "Hello", interrupted, "reports an error"},
 		{"6 error with a number", events(hello, `{"error":{"code":502,"type":"x"},"choices":[{"delta":{"content":""},"finish_reason":"error"}]}`), "Hello", interrupted, "(x)"},
@@ -225,7 +232,10 @@ func TestReplyWithoutStream(t *testing.T) {
 		end              error
 	}{
 		{"text", whole(`"Hello"`, "stop"), "Hello", complete},
-		{"cut by length", whole(`"Hello"`, "length"), "Hello", complete},
+		{"cut by length", whole(`"Hello"`, "length"), "Hello", cut},
+		{"reasoning in the text", whole(`"<think>secret</think>Hello"`, "stop"), "Hello", complete},
+		{"nothing but reasoning", whole(`"<think>secret"`, "length"), "", empty},
+		{"refusal", `{"choices":[{"message":{"content":null,"refusal":"Hello"},"finish_reason":"stop"}]}`, "Hello", refused},
 		{"parts", whole(`[{"type":"text","text":"Hello"}]`, "stop"), "Hello", complete},
 		{"no text", whole(`null`, "length"), "", empty},
 		{"error", `{"error":{"message":"secret","code":"overloaded"}}`, "", unavailable},

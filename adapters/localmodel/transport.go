@@ -13,19 +13,22 @@ var errEncoding = errors.New("reply in an encoding that was not asked for")
 type watchdog struct {
 	cancel context.CancelCauseFunc
 	total  context.CancelFunc
-	first  *time.Timer // runs until the first byte
+	first  *time.Timer // runs until the first word
 	idle   *time.Timer // runs during every later read
 	limits Limits
 }
 
-// startWatchdog begins to wait for the first byte. stop must be called.
+// afterEnd is how long we wait for what follows an end reason: it is on its way.
+const afterEnd = 2 * time.Second
+
+// startWatchdog begins to wait for the first word. stop must be called.
 func startWatchdog(parent context.Context, limits Limits) (context.Context, *watchdog) {
 	bounded, total := context.WithTimeoutCause(parent, limits.Total, errTotal)
 	ctx, cancel := context.WithCancelCause(bounded)
 	return ctx, &watchdog{
 		cancel: cancel,
 		total:  total,
-		first:  time.AfterFunc(limits.FirstByte, func() { cancel(errFirstByte) }),
+		first:  time.AfterFunc(limits.FirstWord, func() { cancel(errFirstWord) }),
 		limits: limits,
 	}
 }
@@ -39,6 +42,18 @@ func (w *watchdog) stop() {
 	w.total()
 }
 
+// heard ends the wait for the first word; from then on silence is measured.
+func (w *watchdog) heard() {
+	if w.idle == nil {
+		w.first.Stop()
+		w.idle = time.AfterFunc(w.limits.Idle, func() { w.cancel(errIdle) })
+		w.idle.Stop()
+	}
+}
+
+// ending shortens the silence that is waited for.
+func (w *watchdog) ending() { w.limits.Idle = min(w.limits.Idle, afterEnd) }
+
 // watchedReader is the reply, read so that silence is measured while we wait for it
 // and not while emit holds the answer back.
 type watchedReader struct {
@@ -47,17 +62,9 @@ type watchedReader struct {
 }
 
 func (r watchedReader) Read(p []byte) (int, error) {
-	w := r.w
-	if w.idle != nil {
-		w.idle.Reset(w.limits.Idle)
-		defer w.idle.Stop()
-		return r.body.Read(p)
+	if idle := r.w.idle; idle != nil {
+		idle.Reset(r.w.limits.Idle)
+		defer idle.Stop()
 	}
-	n, err := r.body.Read(p)
-	if n > 0 {
-		w.first.Stop()
-		w.idle = time.AfterFunc(w.limits.Idle, func() { w.cancel(errIdle) })
-		w.idle.Stop()
-	}
-	return n, err
+	return r.body.Read(p)
 }

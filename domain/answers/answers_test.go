@@ -11,13 +11,16 @@ import (
 	"plexus/domain/framing"
 )
 
-func TestD13_FixedSentences(t *testing.T) {
+func TestD13_D19_FixedSentences(t *testing.T) {
 	english := []string{
 		"[The search service did not answer.]",
 		"[Nothing found. Open a page and ask about it, or set a search service.]",
 		"[The model did not answer.]",
 		"[The model gave no answer.]",
 		"[The answer was interrupted.]",
+		"[The answer was cut at the model's limit.]",
+		"[A filter of the model's service stopped the answer.]",
+		"[The model refused to answer.]",
 	}
 	seen := map[string]bool{}
 	for i, kind := range NoticeKinds() {

@@ -23,11 +23,14 @@ const (
 	ModelFailed                        // the model did not answer
 	ModelEmpty                         // it ended without text
 	Interrupted                        // the stream broke off
+	Cut                                // the model's limit of tokens was reached
+	Filtered                           // a filter of the model's service stopped it
+	Refused                            // the model will not answer
 )
 
 // NoticeKinds lists every kind, for tables and their tests.
 func NoticeKinds() []NoticeKind {
-	return []NoticeKind{SearchFailed, NothingFound, ModelFailed, ModelEmpty, Interrupted}
+	return []NoticeKind{SearchFailed, NothingFound, ModelFailed, ModelEmpty, Interrupted, Cut, Filtered, Refused}
 }
 
 // Notice gives the fixed sentence in square brackets; "" for an unknown kind.
@@ -52,6 +55,12 @@ func notice(kind NoticeKind) (english, chinese string) {
 		return "[The model gave no answer.]", "[模型没有给出回答。]"
 	case Interrupted:
 		return "[The answer was interrupted.]", "[回答中断了。]"
+	case Cut:
+		return "[The answer was cut at the model's limit.]", "[回答因达到模型的长度上限而被截断。]"
+	case Filtered:
+		return "[A filter of the model's service stopped the answer.]", "[模型服务的内容过滤中止了回答。]"
+	case Refused:
+		return "[The model refused to answer.]", "[模型拒绝回答。]"
 	}
 	return "", ""
 }

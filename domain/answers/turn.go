@@ -75,11 +75,12 @@ func BuildTurn(t Turn, lang Language, limit int) TurnPrompt {
 
 // recent gives the newest exchanges that fit into room, oldest first, and how
 // many bytes they take. What they say is the conversation's own and is not
-// fenced, so that the titles of an answer's sources, which are not, are left out.
+// fenced, so that the titles of an answer's sources, which are not, are left out,
+// and so is reasoning.
 // An answer may still repeat what a page said: no marker line survives.
 func recent(history []Exchange, room int) (kept []Exchange, taken int) {
 	for _, e := range slices.Backward(history) {
-		e = Exchange{User: exchangeText(e.User), Assistant: exchangeText(withoutSources(e.Assistant))}
+		e = Exchange{User: exchangeText(e.User), Assistant: exchangeText(withoutSources(Spoken(e.Assistant)))}
 		if e.User == "" || e.Assistant == "" {
 			continue // half an exchange, which some models refuse
 		}
@@ -108,15 +109,19 @@ If you do not know the answer, say so in one sentence.
 }
 
 // WithSources is an answer as it is stored, at most conversations.MaxMessage: with
-// the sources that it cites, which have at most half of that. Of what is too long
-// the end of the answer goes, and whole lines of the sources.
-func WithSources(answer string, results []framing.Result) string {
+// the sources that it cites, which have at most half of that, and with the
+// fixed sentence that says how it ended; "" for none. Of what is too long the end of
+// the answer goes, and whole lines of the sources.
+func WithSources(answer string, results []framing.Result, ended string) string {
 	list := sources(answer, results)
 	for units(list) > conversations.MaxMessage/2 {
 		list = list[:max(strings.LastIndexByte(list, '\n'), 0)]
 	}
 	if list != "" {
 		list = "\n\n" + list
+	}
+	if ended != "" {
+		list += "\n\n" + ended
 	}
 	return strings.TrimSpace(conversations.TruncateUnits(answer, conversations.MaxMessage-units(list)) + list)
 }

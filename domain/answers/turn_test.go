@@ -200,7 +200,7 @@ func TestALongAnswerKeepsWholeSources(t *testing.T) {
 				answer += ResultMark(i + 1)
 			}
 			answer += strings.Repeat("a", tt.answer-len(answer))
-			stored := WithSources(answer, slices.Repeat([]framing.Result{source}, tt.cited))
+			stored := WithSources(answer, slices.Repeat([]framing.Result{source}, tt.cited), "")
 			said, list, _ := strings.Cut(stored, "\n\n")
 			if !strings.HasPrefix(answer, said) || (said != answer) != tt.shorter || jsonform.UnitCount(stored) > conversations.MaxMessage {
 				t.Errorf("%d units of the answer in %d", len(said), jsonform.UnitCount(stored))
@@ -212,6 +212,32 @@ func TestALongAnswerKeepsWholeSources(t *testing.T) {
 				t.Errorf("%d sources, want %d", len(lines), tt.kept)
 			}
 		})
+	}
+}
+
+// The sentence on the end of an answer stands last, and whole, however long that is.
+func TestD19_StoredAnswerSaysHowItEnded(t *testing.T) {
+	results := []framing.Result{{URL: "https://r.test/", Title: "R"}}
+	for _, tt := range []struct{ answer, want string }{
+		{"Half an answ", "Half an answ\n\n[回答因达到模型的长度上限而被截断。]"},
+		{"So [1]", "So [1]\n\n[1] R — https://r.test/\n\n[回答因达到模型的长度上限而被截断。]"},
+		{"", "[回答因达到模型的长度上限而被截断。]"},
+	} {
+		if got := WithSources(tt.answer, results, Notice(Cut, Chinese)); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+	long := WithSources(strings.Repeat("a", conversations.MaxMessage), nil, Notice(Cut, English))
+	if jsonform.UnitCount(long) > conversations.MaxMessage || !strings.HasSuffix(long, Notice(Cut, English)) {
+		t.Errorf("ends in %q", long[len(long)-60:])
+	}
+}
+
+func TestD19_HistoryHoldsNoReasoning(t *testing.T) {
+	said := []Exchange{{User: "Why?", Assistant: "<think>secret</think>So."}, {User: "And?", Assistant: "secret" + ThoughtEnd + "Then."}, {User: "Or?", Assistant: "<think>secret"}}
+	p := BuildTurn(Turn{Text: "Go on", History: said}, English, DefaultPrompt)
+	if want := []Exchange{{"Why?", "So."}, {"And?", "Then."}}; !slices.Equal(p.History, want) {
+		t.Errorf("History is %q, want %q", p.History, want)
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 // Generate streams the model's text, when its turn has come among all that want
 // one. Its contract is that of ports.Generator; in addition it gives
 // ports.ErrNoModel where answers are switched off, and an error of its own for a
-// model that panics. A failure of the model is logged and counts in Health.
+// model that panics. A failure of the model is logged and counts in Health; that it
+// stopped at its limit, or would not answer, is none.
 func (s *Service) Generate(ctx context.Context, prompt ports.Prompt, emit func(text string) error) error {
 	if s.deps.Model == nil || s.opts.NoAnswers {
 		return ports.ErrNoModel
@@ -41,7 +42,8 @@ func (s *Service) Generate(ctx context.Context, prompt ports.Prompt, emit func(t
 		return nil
 	case ctx.Err() != nil && !recovery.Is(err):
 		return ctx.Err()
-	case errors.Is(err, ports.ErrNoModel) && !emitted:
+	case errors.Is(err, ports.ErrNoModel) && !emitted,
+		errors.Is(err, ports.ErrModelCut), errors.Is(err, ports.ErrModelFiltered), errors.Is(err, ports.ErrModelRefused):
 		return err
 	case err == nil:
 		err = ports.ErrModelEmpty

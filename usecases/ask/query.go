@@ -111,10 +111,14 @@ func (a *pendingAnswer) answer(ctx context.Context) (final string, err error) {
 		return "", ctx.Err()
 	case errors.Is(err, ports.ErrNoModel) && !a.emitted:
 		return a.extract(ctx, answers.NothingFound)
-	case a.emitted:
-		return a.notice(answers.Interrupted), nil
 	case errors.Is(err, ports.ErrModelEmpty):
 		return a.notice(answers.ModelEmpty), nil
+	case ports.EndNotice(err) != 0:
+		final = a.notice(ports.EndNotice(err))
+		a.record.says(final)
+		return final, nil
+	case a.emitted:
+		return a.notice(answers.Interrupted), nil
 	}
 	return a.extract(ctx, answers.ModelFailed)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"plexus/domain/answers"
 	"plexus/domain/pages"
 	"plexus/domain/text"
 	"plexus/ports"
@@ -13,8 +14,9 @@ import (
 // record is what is kept of a question's answer. A nil one keeps nothing.
 type record struct {
 	text     strings.Builder
-	full     bool // the text has been cut
-	complete bool // see ports.Answered
+	full     bool   // the text has been cut
+	complete bool   // see ports.Answered
+	notice   string // how the model itself ended the answer
 	keeper   ports.AnswerRecord
 }
 
@@ -48,6 +50,13 @@ func (r *record) add(piece string) {
 	kept := text.Truncate(piece, ports.MaxAnswered-r.text.Len())
 	r.full = kept != piece
 	r.text.WriteString(kept)
+}
+
+// says notes how the model ended the answer.
+func (r *record) says(notice string) {
+	if r != nil {
+		r.notice = strings.TrimSpace(notice)
+	}
 }
 
 // keep makes the answer durable, so that none that is seen whole is lost. An
@@ -87,7 +96,9 @@ func (a *pendingAnswer) endRecord(ctx context.Context) {
 }
 
 func (a *pendingAnswer) answered() ports.Answered {
-	return ports.Answered{Text: a.record.text.String(), Results: a.results, Complete: a.record.complete}
+	return ports.Answered{
+		Text: answers.Spoken(a.record.text.String()), Ended: a.record.notice, Results: a.results, Complete: a.record.complete,
+	}
 }
 
 // unkept logs and counts what is missing on the disk.

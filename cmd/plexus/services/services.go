@@ -78,7 +78,7 @@ func (s *Services) addSearch(cfg config.Config, log *slog.Logger) error {
 }
 
 func (s *Services) addModel(cfg config.Config, log *slog.Logger) error {
-	wait := localmodel.Limits{FirstByte: cfg.Limits.ModelFirstByte, Idle: cfg.Limits.ModelBetween, Total: cfg.Limits.ModelTotal}
+	wait := localmodel.Limits{FirstWord: cfg.Limits.ModelFirstByte, Idle: cfg.Limits.ModelBetween, Total: cfg.Limits.ModelTotal}
 	switch cfg.Model.Kind {
 	case "auto":
 		auto, err := localmodel.NewAuto(localmodel.AutoConfig{Limits: wait, Now: time.Now, Log: log})

@@ -188,7 +188,7 @@ func (r *record) addPair(tx ports.PersonalTx, topic string, a ports.Answered) er
 		user.Status, delivery = conversations.Interrupted, conversations.CutOff
 	}
 	r.pair = pair{topic: topic, user: user.ID, complete: a.Complete}
-	answer := answers.WithSources(a.Text, a.Results)
+	answer := answers.WithSources(a.Text, a.Results, a.Ended)
 	if _, err := tx.AddMessage(user); err != nil || answer == "" {
 		return err
 	}

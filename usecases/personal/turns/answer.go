@@ -92,13 +92,14 @@ func (t *Turns) reply(ctx context.Context, turn *Turn) (answerText string, err e
 		})
 	})
 	answerText = stream.end()
+	end := ports.EndNotice(err)
 	switch {
-	case err != nil:
+	case err != nil && (end == 0 || end == answers.ModelEmpty):
 		return answerText, err
-	case strings.TrimSpace(answerText) == "":
+	case err == nil && strings.TrimSpace(answerText) == "":
 		return answerText, ports.ErrModelEmpty
 	}
-	return answers.WithSources(answerText, in.Results), nil
+	return answers.WithSources(answerText, in.Results, answers.Notice(end, language)), err
 }
 
 // look looks up what a turn can quote. Its words leave this machine only where their

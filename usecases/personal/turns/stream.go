@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"plexus/domain/answers"
 	"plexus/domain/nova"
 	"plexus/usecases/personal/hub"
 )
@@ -70,14 +71,14 @@ func (s *answerStream) sendLate() {
 // send is called with mu held.
 func (s *answerStream) send(now time.Time) {
 	s.sent = now
-	text := s.text.String() // now: what is deferred is shown without mu
+	text := answers.Spoken(s.text.String()) // now: what is deferred is shown without mu
 	s.queue.ifLive(s.turn, func() {
 		s.turn.partiallySent = true
 		s.hub.Caption(s.turn.caption(text, false))
 	})
 }
 
-// end stops the stream and gives the whole text.
+// end stops the stream and gives the whole text of the answer.
 func (s *answerStream) end() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +86,7 @@ func (s *answerStream) end() string {
 	if s.stop != nil {
 		s.stop()
 	}
-	return s.text.String()
+	return answers.Spoken(s.text.String())
 }
 
 // caption is the caption with the text of a turn so far.
