@@ -275,7 +275,7 @@ func TestD20_AllRefusalsShareOneLimit(t *testing.T) {
 				return `{"data":[` + strings.Join(list, ",") + `]}`
 			}
 			if !strings.Contains(body, "max_tokens") {
-				time.Sleep(DefaultFirstByte - time.Second)
+				time.Sleep(DefaultFirstWord - time.Second)
 			}
 			return "400"
 		})

@@ -29,6 +29,27 @@ The **valley bridge** is a steel arch [1], *not* a suspension bridge. It ` + "`o
 
 <img src=x onerror=alert(1)> stays text.`
 
+// TestPanelTakesLateReasoningBack: what turns out to have been reasoning is no answer,
+// wherever its end is cut (D19).
+func TestPanelTakesLateReasoningBack(t *testing.T) {
+	host := startFakeHost(t, "127.0.0.1:0", true)
+	panel := launch(t, extensionDir).openPanel(host.address())
+	panel.waitText("#status", "Connected")
+	for _, pieces := range [][]string{
+		{"They ask for **two** things.", "\n</think>\n\n", "Both of ", "them."},
+		{"They ask\n</th", "ink>\n", "\nBoth of them."},
+	} {
+		panel.typeText("#question", "Which?\r")
+		q := host.nextQuestion()
+		for _, piece := range pieces {
+			q.token(piece)
+		}
+		q.last("")
+		panel.waitShown("#ask")
+		panel.waitText("#answer", "Both of them.")
+	}
+}
+
 // TestPanelReadsMarkdown: an answer is read as Markdown while it comes, what stands
 // is not touched again, code can be copied, and the looks hold in every state.
 func TestPanelReadsMarkdown(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"plexus/domain/answers"
 	"plexus/domain/conversations"
 	"plexus/domain/nova"
+	"plexus/ports"
 	"plexus/usecases/personal"
 	"plexus/usecases/personal/hub"
 )
@@ -96,6 +97,40 @@ func TestWhatAPausingModelHasSaidIsShownInTime(t *testing.T) {
 			t.Fatalf("at the end: %+v", shown)
 		}
 	})
+}
+
+// What a model ends at its limit, or will not answer, says so and is not complete, so
+// that it is no part of the next prompt; nor is reasoning ever (decision D19).
+func TestD19_AnAnswerThatTheModelEndsOtherwise(t *testing.T) {
+	for _, tc := range []struct {
+		err  error
+		said string
+	}{
+		{ports.ErrModelCut, "[The answer was cut at the model's limit.]"},
+		{ports.ErrModelFiltered, "[A filter of the model's service stopped the answer.]"},
+		{ports.ErrModelRefused, "[The model refused to answer.]"},
+	} {
+		staged(t, func(s *stage) {
+			phone := s.phone()
+			s.model.then(func(_ context.Context, emit func(string) error) error {
+				return errors.Join(emit("Let me count."), emit(answers.ThoughtEnd), emit("One, two"), tc.err)
+			})
+			phone.say("t1", "chat:main", "Count")
+			all := s.messages("chat:main")
+			if len(all) != 2 || all[0].Status != conversations.Interrupted || all[1].Delivery != conversations.CutOff || all[1].Text != "One, two\n\n"+tc.said {
+				t.Fatalf("stored %+v", all)
+			}
+			captions := got[nova.Caption](phone)
+			if last := captions[len(captions)-1]; !last.Final || last.FullText != all[1].Text {
+				t.Errorf("last caption %+v", last)
+			}
+			phone.say("t2", "chat:main", "Go on")
+			calls := s.model.calls()
+			if told := calls[len(calls)-1].History; len(told) != 0 {
+				t.Errorf("the model is told that it said %+v", told)
+			}
+		})
+	}
 }
 
 // A client's language is that of the answers to it.

@@ -151,18 +151,23 @@ export function fitQuestion() {
   box.style.height = `${box.scrollHeight}px`;
 }
 
+// What the host sends behind reasoning of a model that nobody could tell from its
+// answer before this.
+const thoughtEnd = "\n</think>\n\n";
+
 /** One question and what comes back, from the moment it is asked. */
 export class ExchangeView {
   #say;
   #pageURL;
   #results = [];
   #answer;
+  #tail = ""; // of the answer so far, in which thoughtEnd may have begun
   #empty = true;
 
   constructor(question, pageURL, say) {
     this.#say = say;
     this.#pageURL = pageURL;
-    this.#answer = new MarkdownView($("answer"), { mark: (name) => this.#mark(name), copy: say("copy"), copied: say("copied") });
+    this.#answer = this.#begin();
     $("empty").hidden = true;
     $("exchange").hidden = false;
     $("asked").textContent = question;
@@ -196,7 +201,21 @@ export class ExchangeView {
     return item;
   }
 
+  #begin() {
+    return new MarkdownView($("answer"), { mark: (name) => this.#mark(name), copy: this.#say("copy"), copied: this.#say("copied") });
+  }
+
   append(text) {
+    const seen = this.#tail + text;
+    this.#tail = seen.slice(-thoughtEnd.length);
+    const at = seen.lastIndexOf(thoughtEnd);
+    if (at >= 0) { // all of it was reasoning
+      text = seen.slice(at + thoughtEnd.length);
+      this.#tail = "";
+      this.#answer.end();
+      this.#answer = this.#begin();
+      this.#empty = true;
+    }
     if (text.trim() !== "") this.#empty = false;
     $("looking").hidden = true;
     this.#answer.append(text);

@@ -92,14 +92,20 @@ func (t *Turns) reply(ctx context.Context, turn *Turn) (answerText string, err e
 		})
 	})
 	answerText = stream.end()
-	end := ports.EndNotice(err)
 	switch {
-	case err != nil && (end == 0 || end == answers.ModelEmpty):
+	case err != nil && !endedByModel(err):
 		return answerText, err
 	case err == nil && strings.TrimSpace(answerText) == "":
 		return answerText, ports.ErrModelEmpty
 	}
-	return answers.WithSources(answerText, in.Results, answers.Notice(end, language)), err
+	return answers.WithSources(answerText, in.Results, answers.Notice(ports.EndNotice(err), language)), err
+}
+
+// endedByModel reports whether a model has ended an answer otherwise than by giving
+// it: at its limit, by a filter, or by refusing.
+func endedByModel(err error) bool {
+	end := ports.EndNotice(err)
+	return end != 0 && end != answers.ModelEmpty
 }
 
 // look looks up what a turn can quote. Its words leave this machine only where their
@@ -171,6 +177,8 @@ func (t *Turns) finish(life context.Context, turn *Turn, answerText string, fail
 	switch {
 	case errors.Is(failure, errDropped):
 		status, answerText = conversations.Interrupted, ""
+	case endedByModel(failure): // which its text says
+		status, delivery, failure = conversations.Interrupted, conversations.CutOff, nil
 	case failure != nil:
 		status, delivery = conversations.Failed, conversations.CutOff
 	}
