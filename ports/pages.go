@@ -5,6 +5,7 @@ import (
 
 	"plexus/domain/framing"
 	"plexus/domain/pages"
+	"plexus/domain/retention"
 )
 
 // PageQuery asks the local page index.
@@ -43,4 +44,18 @@ type PageIndex interface {
 	Pages(ctx context.Context, q PageList) (list []pages.Listing, total int, err error)
 	ForgetPages(ctx context.Context, goes func(url string) bool) (int, error)
 	ClearPages(ctx context.Context) (int, error)
+}
+
+// RunDays keeps the calendar of run-days, which is empty at first. The pages and
+// conversations of the same store are of its Day when they are indexed, or stored
+// with another UpdatedAt. SetRunDays is durable before it returns.
+type RunDays interface {
+	RunDays(ctx context.Context) (retention.Calendar, error)
+	SetRunDays(ctx context.Context, c retention.Calendar) error
+}
+
+// AgingPages removes pages for their age: those that were last seen before a
+// run-day, as PageIndex.ForgetPages does.
+type AgingPages interface {
+	ForgetUnseen(ctx context.Context, before int64) (n int, err error)
 }

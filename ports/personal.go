@@ -56,7 +56,10 @@ type ConversationQuery struct {
 	Kind   conversations.Kind // "": all
 	Limit  int                // at least 1
 	Offset int                // left out at the beginning
-	Oldest bool               // longest untouched first, else the most recently updated first
+	Oldest bool               // longest untouched first, of a Kind by run-days; else the most recently updated first
+	// UpdatedBefore leaves out what was updated on this run-day (see RunDays) or
+	// later; 0: nothing. It goes with Kind and Oldest.
+	UpdatedBefore int64
 }
 
 // ConversationReader looks conversations up. A missing one is

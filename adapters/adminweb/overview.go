@@ -42,10 +42,14 @@ type overviewPage struct {
 	phones     Phones
 	extensions Extensions
 	personal   *Personal // nil without a personal host
+	visited    func(context.Context)
 }
 
 func (p overviewPage) view(r *http.Request, l web.Layout) (response, error) {
 	ctx := r.Context()
+	if p.visited != nil && r.Header.Get("Sec-Fetch-Mode") == "navigate" { // not an open page that keeps itself up to date
+		p.visited(ctx)
+	}
 	v, err := p.status.Overview(ctx)
 	if err != nil {
 		return response{}, err

@@ -23,7 +23,7 @@ func (s *Server) routes(defenses ...func(http.Handler) http.Handler) (http.Handl
 	}
 	respond, sessions := s.responder(), s.sessions()
 	events := &events{sessions, s.streams, s.stop, s.Desktop}
-	overview := overviewPage{s.Status, s.Phones, s.Extensions, s.Personal}
+	overview := overviewPage{s.Status, s.Phones, s.Extensions, s.Personal, s.Visited}
 	pairing := pairingPages{s.Phones, s.Status, s.QR}
 	devices := devicePages{s.Phones}
 	extensions := extensionPages{s.Extensions}

@@ -63,6 +63,8 @@ type Config struct {
 	// PeerIsOurs tells whether a connection comes from the owner's account; nil
 	// where the system cannot say.
 	PeerIsOurs func(net.Conn) (bool, error)
+	// Visited is called when the owner opens the first page; nil for none.
+	Visited func(context.Context)
 	// Personal is the personal host; nil for a page without one.
 	Personal *Personal
 	// Desktop takes the page's WebSockets; nil for none.

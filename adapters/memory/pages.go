@@ -21,6 +21,7 @@ import (
 type Pages struct {
 	now    func() time.Time
 	bounds pages.Bounds
+	days   RunDays
 
 	mu   sync.Mutex
 	rows []*storedPage // oldest seen first
@@ -36,18 +37,19 @@ func NewPages(now func() time.Time, bounds pages.Bounds) *Pages {
 type storedPage struct {
 	pages.Page
 	seen        time.Time
+	day         int64          // of seen
 	title, body map[string]int // how often each word stands there
 	length      int            // words in all
 }
 
 // add keeps a page. Pages are written in a change of Personal.
 func (p *Pages) add(page pages.Page) {
-	row := &storedPage{Page: page, seen: p.now(), title: map[string]int{}, body: map[string]int{}}
+	row := &storedPage{Page: page, seen: p.now(), day: p.days.day(), title: map[string]int{}, body: map[string]int{}}
 	row.length = count(row.title, page.Title) + count(row.body, page.Text)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rows = slices.DeleteFunc(p.rows, func(old *storedPage) bool {
-		return old.URL == page.URL && old.Origin == page.Origin || row.seen.Sub(old.seen) > p.bounds.Age
+		return old.URL == page.URL && old.Origin == page.Origin
 	})
 	p.rows = append(p.rows, row)
 	for len(p.rows) > 1 && (len(p.rows) > p.bounds.Pages || p.bytes() > p.bounds.Bytes) {
@@ -86,7 +88,7 @@ func (p *Pages) SearchPages(ctx context.Context, q ports.PageQuery) ([]framing.R
 	best := map[string]framing.Result{} // by URL
 	for _, row := range p.rows {
 		visible := q.Shared || q.Reader == pages.Owner || row.Origin == q.Reader
-		if !visible || row.URL == q.ExcludeURL || p.now().Sub(row.seen) > p.bounds.Age {
+		if !visible || row.URL == q.ExcludeURL {
 			continue
 		}
 		if score := rank(row); score > float64(best[row.URL].Score) {
@@ -165,6 +167,18 @@ func (p *Pages) ForgetPages(ctx context.Context, goes func(url string) bool) (in
 	before := len(p.rows)
 	p.rows = slices.DeleteFunc(p.rows, func(row *storedPage) bool { return goes(row.URL) })
 	return before - len(p.rows), nil
+}
+
+// ForgetUnseen implements ports.AgingPages.
+func (p *Pages) ForgetUnseen(ctx context.Context, before int64) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	there := len(p.rows)
+	p.rows = slices.DeleteFunc(p.rows, func(row *storedPage) bool { return row.day < before })
+	return there - len(p.rows), nil
 }
 
 // ClearPages implements ports.PageIndex.

@@ -37,6 +37,7 @@ type personalState struct {
 // thread is a conversation with its messages, in the order of Seq.
 type thread struct {
 	conversations.Conversation
+	day      int64 // the run-day of UpdatedAt
 	put      int64 // rises in the order in which conversations were first put
 	messages []*conversations.Message
 }
@@ -87,7 +88,7 @@ func (p *Personal) Update(ctx context.Context, change func(tx ports.PersonalTx) 
 		return ctx.Err()
 	}
 	defer func() { <-p.turn }()
-	tx := &personalTx{personalView: personalView{*p.now.Load()}, own: map[string]bool{}}
+	tx := &personalTx{personalView: personalView{*p.now.Load()}, own: map[string]bool{}, day: p.pages.days.day()}
 	if err := change(tx); err != nil {
 		return err
 	}
@@ -102,6 +103,9 @@ func (p *Personal) Update(ctx context.Context, change func(tx ports.PersonalTx) 
 	p.now.Store(&tx.personalState)
 	return nil
 }
+
+// RunDays is the calendar of the store and of its index.
+func (p *Personal) RunDays() *RunDays { return &p.pages.days }
 
 // Pages is the index that changes write to.
 func (p *Personal) Pages() *Pages { return p.pages }
@@ -167,6 +171,7 @@ type personalTx struct {
 	own        map[string]bool // threads that this change has copied
 	ownRecords bool
 	indexed    []pages.Page
+	day        int64 // the run-day
 }
 
 // IndexPage implements ports.PageWriter.
@@ -208,11 +213,14 @@ func (tx *personalTx) PutConversation(c conversations.Conversation) error {
 	}
 	c.CreatedAt, c.UpdatedAt = toMillis(c.CreatedAt), toMillis(c.UpdatedAt)
 	if t := tx.thread(c.ID); t != nil {
+		if !t.UpdatedAt.Equal(c.UpdatedAt) {
+			t.day = tx.day
+		}
 		t.Conversation = c
 		return nil
 	}
 	tx.lastPut++
-	tx.keep(&thread{Conversation: c, put: tx.lastPut})
+	tx.keep(&thread{Conversation: c, day: tx.day, put: tx.lastPut})
 	return nil
 }
 

@@ -38,8 +38,14 @@ func (v *personalView) TopicBySubject(subjectKey string) (conversations.Conversa
 // at the same time, the one that was put first is the older.
 func (v *personalView) Conversations(q ports.ConversationQuery) ([]conversations.Conversation, error) {
 	threads := v.ofKind(q.Kind)
+	if q.UpdatedBefore > 0 {
+		threads = slices.DeleteFunc(threads, func(t *thread) bool { return t.day >= q.UpdatedBefore })
+	}
 	slices.SortFunc(threads, func(a, b *thread) int {
 		older := cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), cmp.Compare(a.put, b.put))
+		if q.Oldest && q.Kind != "" {
+			older = cmp.Or(cmp.Compare(a.day, b.day), older)
+		}
 		if q.Oldest {
 			return older
 		}

@@ -14,7 +14,7 @@ func TestExtensions_Contract(t *testing.T) {
 func TestPages_Contract(t *testing.T) {
 	portstest.PageIndex(t, func(_ *testing.T, s portstest.IndexSetup) portstest.PageKeeper {
 		store := NewPersonalWith(NewPages(s.Now, s.Bounds))
-		return portstest.PageKeeper{PageIndex: store.Pages(), Store: store}
+		return portstest.PageKeeper{PageIndex: store.Pages(), AgingPages: store.Pages(), Store: store, Days: store.RunDays()}
 	})
 }
 

@@ -136,6 +136,7 @@ func rowsOfVersion(version int) string {
 		3: "INSERT INTO devices (id, name, created_at, token_hash) VALUES (zeroblob(16), 'Old', 1000, zeroblob(32));",
 		4: "INSERT INTO settings (key, value) VALUES ('old', 'kept');",
 		5: "INSERT INTO page_sessions (cookie_hash, prefix_hash, created_at, last_seen, user_agent) VALUES (zeroblob(32), zeroblob(32), 1000, 2000, 'old');",
+		6: "INSERT INTO conversations (id, kind, title, subject_key, created_at, updated_at, generation, unread, read_through) VALUES ('topic:old', 'topic', 'Old', 'old', 1000, 2000, 1, 0, 0);",
 	}
 	return strings.Join(added[:version+1], "")
 }

@@ -40,6 +40,7 @@ type Store struct {
 	settings   *Settings
 	sessions   *PageSessions
 	personal   *personal.Store
+	days       *RunDays
 }
 
 // Open opens or creates the database at path, whose directory must exist, and
@@ -106,6 +107,7 @@ func open(ctx context.Context, path string, opts Options, m migrator) (*Store, e
 		devices:    &Devices{writer: writer, reader: reader},
 		settings:   &Settings{writer: writer, reader: reader},
 		sessions:   &PageSessions{writer: writer, reader: reader},
+		days:       &RunDays{writer: writer, reader: reader},
 	}
 	err = sqlitex.Wrap("open database for writing", writer.PingContext(ctx))
 	if err == nil {
@@ -116,10 +118,6 @@ func open(ctx context.Context, path string, opts Options, m migrator) (*Store, e
 	}
 	if err == nil {
 		s.personal, err = personal.New(ctx, writer, reader, s.pages.index)
-	}
-	if err == nil { // pages that grew too old while the program did not run
-		_, err = writer.ExecContext(ctx, "DELETE FROM pages WHERE last_seen < ?", s.pages.oldest(opts.Now()))
-		err = sqlitex.Wrap("drop old pages", err)
 	}
 	if err == nil { // the host stopped before it was through
 		err = sqlitex.Wrap("erase forgotten pages", s.pages.erase(ctx))
@@ -144,6 +142,9 @@ func (s *Store) Settings() *Settings { return s.settings }
 
 // PageSessions is the browsers that the owner signed in with.
 func (s *Store) PageSessions() *PageSessions { return s.sessions }
+
+// RunDays is the calendar by which age is counted.
+func (s *Store) RunDays() *RunDays { return s.days }
 
 // Personal is what the personal host knows.
 func (s *Store) Personal() *personal.Store { return s.personal }

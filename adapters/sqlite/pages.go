@@ -12,6 +12,7 @@ import (
 	"plexus/domain/answers"
 	"plexus/domain/framing"
 	"plexus/domain/pages"
+	"plexus/domain/retention"
 	"plexus/domain/text"
 	"plexus/ports"
 )
@@ -34,30 +35,25 @@ var _ ports.PageIndex = (*Pages)(nil)
 // index keeps a page in a transaction that writes.
 func (p *Pages) index(ctx context.Context, tx *sql.Tx, page pages.Page) error {
 	title, body := strings.Join(text.Stems(page.Title), " "), strings.Join(text.Stems(page.Text), " ")
-	now := p.now()
 	var id int64
-	err := tx.QueryRowContext(ctx, `INSERT INTO pages (origin, url, last_seen, bytes, title, body)
-		VALUES (?, ?, ?, ?, ?, ?)
+	err := tx.QueryRowContext(ctx, `INSERT INTO pages (origin, url, last_seen, last_day, bytes, title, body)
+		VALUES (?, ?, ?, (SELECT day FROM run_days), ?, ?, ?)
 		ON CONFLICT (origin, url) DO UPDATE SET
-		  last_seen = excluded.last_seen, bytes = excluded.bytes, title = excluded.title, body = excluded.body
+		  last_seen = excluded.last_seen, last_day = excluded.last_day, bytes = excluded.bytes, title = excluded.title, body = excluded.body
 		RETURNING id`,
-		page.Origin, page.URL, now.UnixMilli(), len(page.Text), page.Title, page.Text).Scan(&id)
+		page.Origin, page.URL, p.now().UnixMilli(), len(page.Text), page.Title, page.Text).Scan(&id)
 	if err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, "REPLACE INTO page_words (rowid, title, body) VALUES (?, ?, ?)", id, title, body); err != nil {
 		return err
 	}
-	return p.keepBounds(ctx, tx, id, now)
+	return p.keepBounds(ctx, tx, id)
 }
 
-// keepBounds evicts what is too old, then the oldest seen until the rest fits.
-// The page that was just indexed stays.
-func (p *Pages) keepBounds(ctx context.Context, tx *sql.Tx, fresh int64, now time.Time) error {
-	_, err := tx.ExecContext(ctx, "DELETE FROM pages WHERE last_seen < ? AND id <> ?", p.oldest(now), fresh)
-	if err != nil {
-		return err
-	}
+// keepBounds evicts the oldest seen until the rest fits. The page that was just
+// indexed stays.
+func (p *Pages) keepBounds(ctx context.Context, tx *sql.Tx, fresh int64) error {
 	for {
 		var count int
 		var bytes int64
@@ -67,16 +63,12 @@ func (p *Pages) keepBounds(ctx context.Context, tx *sql.Tx, fresh int64, now tim
 		if count <= 1 || count <= p.bounds.Pages && bytes <= p.bounds.Bytes {
 			return nil
 		}
-		_, err := tx.ExecContext(ctx, "DELETE FROM pages WHERE id = (SELECT id FROM pages WHERE id <> ? ORDER BY last_seen, id LIMIT 1)", fresh)
+		_, err := tx.ExecContext(ctx, "DELETE FROM pages WHERE id = (SELECT id FROM pages WHERE id <> ? ORDER BY last_day, last_seen, id LIMIT 1)", fresh)
 		if err != nil {
 			return err
 		}
 	}
 }
-
-// oldest is the last-seen time, in Unix milliseconds, before which a page is
-// too old.
-func (p *Pages) oldest(now time.Time) int64 { return now.Add(-p.bounds.Age).UnixMilli() }
 
 // A page that several origins brought is one result; its best row stands for it.
 // Only the rows that are given back have their texts read.
@@ -87,7 +79,6 @@ WITH hits AS MATERIALIZED (
   WHERE page_words MATCH @words
     AND (@all OR pages.origin = @reader)
     AND pages.url <> @exclude
-    AND pages.last_seen >= @oldest
 ), best AS (
   SELECT id, last_seen, max(score) AS score FROM hits GROUP BY url
   ORDER BY score DESC, last_seen DESC, id DESC LIMIT @limit
@@ -120,7 +111,6 @@ func (p *Pages) SearchPages(ctx context.Context, q ports.PageQuery) ([]framing.R
 		sql.Named("all", q.Shared || q.Reader == pages.Owner),
 		sql.Named("reader", q.Reader),
 		sql.Named("exclude", q.ExcludeURL),
-		sql.Named("oldest", p.oldest(p.now())),
 		sql.Named("limit", q.Limit))
 }
 
@@ -194,6 +184,26 @@ func (p *Pages) ForgetPages(ctx context.Context, goes func(url string) bool) (n 
 	return n, sqlitex.Wrap("pages are forgotten; erase their words", p.erase(ctx))
 }
 
+// ForgetUnseen implements ports.AgingPages.
+func (p *Pages) ForgetUnseen(ctx context.Context, before int64) (n int, err error) {
+	err = sqlitex.InTx(ctx, p.writer, func(tx *sql.Tx) error {
+		done, err := tx.ExecContext(ctx, "DELETE FROM pages WHERE last_day < ?", before)
+		if err != nil {
+			return err
+		}
+		gone, err := done.RowsAffected()
+		if n = int(gone); err != nil || n == 0 {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO meta VALUES (?, x'01') ON CONFLICT DO NOTHING", unerased)
+		return err
+	})
+	if err != nil {
+		return 0, sqlitex.Wrap("forget old pages", err)
+	}
+	return n, sqlitex.Wrap("old pages are forgotten; erase their words", p.erase(ctx))
+}
+
 // erase takes what was forgotten, now or before, out of the file and its log.
 func (p *Pages) erase(ctx context.Context) error {
 	var there bool
@@ -241,4 +251,32 @@ func (p *Pages) ClearPages(ctx context.Context) (n int, err error) {
 		return n, sqlitex.Wrap("pages are cleared; give their room back", err)
 	}
 	return n, nil
+}
+
+// RunDays is the calendar by which age is counted.
+type RunDays struct{ writer, reader *sql.DB }
+
+var _ ports.RunDays = (*RunDays)(nil)
+
+// RunDays implements ports.RunDays.
+func (r *RunDays) RunDays(ctx context.Context) (c retention.Calendar, err error) {
+	var counted int64
+	row := r.reader.QueryRowContext(ctx, "SELECT day, counted_at, resume_day, skip FROM run_days")
+	if err := row.Scan(&c.Day, &counted, &c.ResumeDay, &c.Skip); err != nil {
+		return retention.Calendar{}, sqlitex.Wrap("read run-days", err)
+	}
+	if counted != 0 {
+		c.CountedAt = time.UnixMilli(counted).UTC()
+	}
+	return c, nil
+}
+
+// SetRunDays implements ports.RunDays.
+func (r *RunDays) SetRunDays(ctx context.Context, c retention.Calendar) error {
+	counted := int64(0)
+	if !c.CountedAt.IsZero() {
+		counted = c.CountedAt.UnixMilli()
+	}
+	_, err := r.writer.ExecContext(ctx, "UPDATE run_days SET day = ?, counted_at = ?, resume_day = ?, skip = ?", c.Day, counted, c.ResumeDay, c.Skip)
+	return sqlitex.Wrap("store run-days", err)
 }

@@ -54,7 +54,7 @@ func TestExtensions_Contract(t *testing.T) {
 func TestPages_Contract(t *testing.T) {
 	portstest.PageIndex(t, func(t *testing.T, s portstest.IndexSetup) portstest.PageKeeper {
 		db := openWith(t, tempPath(t), Options{Now: s.Now, Bounds: s.Bounds})
-		return portstest.PageKeeper{PageIndex: db.Pages(), Store: db.Personal()}
+		return portstest.PageKeeper{PageIndex: db.Pages(), AgingPages: db.Pages(), Store: db.Personal(), Days: db.RunDays()}
 	})
 }
 
@@ -76,10 +76,11 @@ func TestPersonal_Contract(t *testing.T) {
 	portstest.PersonalArchive(t, build)
 }
 
-func TestOpen_KeepsEverythingAndDropsWhatIsTooOld(t *testing.T) {
+// Whatever the clock says at a start (decision G18).
+func TestG18_OpenKeepsEverything(t *testing.T) {
 	path := tempPath(t)
 	clock := portstest.NewClock()
-	opts := Options{Now: clock.Now, Bounds: pages.Bounds{Pages: 10, Bytes: 1000, Age: time.Hour}}
+	opts := Options{Now: clock.Now}
 	first, err := Open(t.Context(), path, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -90,18 +91,16 @@ func TestOpen_KeepsEverythingAndDropsWhatIsTooOld(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		pass time.Duration
-		want int
-	}{{time.Hour, 1}, {time.Millisecond, 0}} {
-		clock.Pass(c.pass)
+	const tenYears = 10 * 365 * 24 * time.Hour
+	for _, pass := range []time.Duration{time.Hour, tenYears, -2 * tenYears} {
+		clock.Pass(pass)
 		s, err := Open(t.Context(), path, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		st, err := s.Stats(t.Context())
-		if err != nil || st.Pages != c.want || st.PageBytes != int64(6*c.want) || st.FileBytes == 0 {
-			t.Errorf("stats are %+v, %v; want %d pages", st, err, c.want)
+		if err != nil || st.Pages != 1 || st.PageBytes != 6 || st.FileBytes == 0 {
+			t.Errorf("stats are %+v, %v; want 1 page", st, err)
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)

@@ -29,12 +29,12 @@ const (
 
 // Bounds of conversations (nova-personal §14, decision K13).
 const (
-	MaxChats   = 128                  // made by hand
-	MaxTopics  = 5_000                // default; beyond it the oldest go
-	TopicAge   = 365 * 24 * time.Hour // default; untouched for longer, a topic goes
-	MaxBytes   = 1 << 30              // default; of the texts of all messages: beyond it the oldest topics go
-	MaxTitle   = 120                  // UTF-16 units
-	MaxSubject = 512                  // UTF-16 units of a subject key
+	MaxChats   = 128     // made by hand
+	MaxTopics  = 5_000   // default; beyond it the oldest go
+	TopicDays  = 365     // default; untouched for more run-days, a topic goes
+	MaxBytes   = 1 << 30 // default; of the texts of all messages: beyond it the oldest topics go
+	MaxTitle   = 120     // UTF-16 units
+	MaxSubject = 512     // UTF-16 units of a subject key
 )
 
 // Conversation is one thread of messages with a history of its own.

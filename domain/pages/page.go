@@ -9,7 +9,7 @@ const (
 	MaxPages     = 20_000
 	MaxTextBytes = 64 << 10  // text of one page
 	MaxTotal     = 512 << 20 // bytes of all texts
-	MaxAge       = 180 * 24 * time.Hour
+	MaxDays      = 180
 	MaxURLBytes  = 2048
 	MaxTitle     = 500 // code points
 )

@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"plexus/domain/conversations"
 	"plexus/domain/framing"
 	"plexus/domain/pages"
+	"plexus/domain/retention"
 	"plexus/ports"
 )
 
@@ -48,7 +50,9 @@ type IndexSetup struct {
 // PageKeeper is an index with the store that writes to it.
 type PageKeeper struct {
 	ports.PageIndex
-	Store ports.PersonalStore
+	ports.AgingPages
+	Store PersonalKeeper
+	Days  ports.RunDays
 }
 
 // PageIndex runs the contracts of ports.PageIndex and ports.PageWriter. build gives
@@ -73,9 +77,9 @@ func PageIndex(t *testing.T, build func(t *testing.T, s IndexSetup) PageKeeper) 
 		{"a part of the list", pages.DefaultBounds(), listsParts},
 		{"forget", pages.DefaultBounds(), forgets},
 		{"clear", pages.DefaultBounds(), clears},
-		{"bound of pages", pages.Bounds{Pages: 3, Bytes: 1 << 20, Age: time.Hour}, boundsCount},
-		{"bound of bytes", pages.Bounds{Pages: 100, Bytes: 100, Age: time.Hour}, boundsBytes},
-		{"bound of age", pages.Bounds{Pages: 100, Bytes: 1 << 20, Age: time.Hour}, boundsAge},
+		{"bound of pages", pages.Bounds{Pages: 3, Bytes: 1 << 20}, boundsCount},
+		{"bound of bytes", pages.Bounds{Pages: 100, Bytes: 100}, boundsBytes},
+		{"age in run-days", pages.DefaultBounds(), ages},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			clock := NewClock()
@@ -362,12 +366,60 @@ func boundsBytes(t *testing.T, x *index) {
 	x.holds(t, "4", "2")
 }
 
-func boundsAge(t *testing.T, x *index) {
-	x.add(t, reader, "old", "", "apples")
-	x.clock.Pass(time.Hour)
-	x.finds(t, ports.PageQuery{Text: "apples", Reader: reader}, "old")
-	x.clock.Pass(time.Millisecond)
-	x.finds(t, ports.PageQuery{Text: "apples", Reader: reader})
-	x.add(t, reader, "new", "", "apples")
-	x.holds(t, "new")
+// ages: what is indexed or stored is of the calendar's day, whatever the clock says.
+func ages(t *testing.T, x *index) {
+	on := func(day int64) {
+		t.Helper()
+		want := retention.Calendar{Day: day, CountedAt: time.UnixMilli(day).UTC(), ResumeDay: day + 1, Skip: day == 2}
+		if day == 0 {
+			want = retention.Calendar{}
+		} else if err := x.Days.SetRunDays(t.Context(), want); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := x.Days.RunDays(t.Context()); err != nil || c != want {
+			t.Errorf("run-days %+v, %v; want %+v", c, err, want)
+		}
+	}
+	topic := func(id string, hour int) {
+		t.Helper()
+		c := chat(id, hour)
+		c.Kind = conversations.Topic
+		if err := x.Store.Update(t.Context(), func(tx ports.PersonalTx) error { return tx.PutConversation(c) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	aged := func(before int64, want string) {
+		t.Helper()
+		k := &keeper{x.Store}
+		k.lists(t, ports.ConversationQuery{Kind: conversations.Topic, Limit: 10, Oldest: true, UpdatedBefore: before}, want)
+	}
+	on(0)
+	x.add(t, reader, "a", "", "alpha")
+	topic("a", 9)
+	on(1)
+	x.clock.Pass(100 * 365 * 24 * time.Hour)
+	x.add(t, reader, "b", "", "beta")
+	topic("b", 3)
+	topic("c", 3)
+	on(2)
+	x.add(t, reader, "c", "", "gamma")
+	topic("b", 3) // not touched: its time is the same
+	topic("c", 1)
+	aged(0, "a b c")
+	aged(1, "a")
+	aged(2, "a b")
+	aged(3, "a b c")
+	for word, name := range map[string]string{"alpha": "a", "beta": "b", "gamma": "c"} {
+		x.finds(t, ports.PageQuery{Text: word, Reader: reader}, name)
+	}
+	for _, step := range []struct {
+		before int64
+		n      int
+		left   []string
+	}{{0, 0, []string{"c", "b", "a"}}, {1, 1, []string{"c", "b"}}, {2, 1, []string{"c"}}, {2, 0, []string{"c"}}} {
+		if n, err := x.ForgetUnseen(t.Context(), step.before); err != nil || n != step.n {
+			t.Errorf("before day %d: %d gone, %v; want %d", step.before, n, err, step.n)
+		}
+		x.holds(t, step.left...)
+	}
 }

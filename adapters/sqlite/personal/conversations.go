@@ -27,6 +27,8 @@ func (t *transaction) conversation(k statement, key string) (c conversations.Con
 func (t *transaction) Conversations(q ports.ConversationQuery) (list []conversations.Conversation, err error) {
 	k, args := listAll, []any{max(q.Limit, 0), max(q.Offset, 0)}
 	switch {
+	case q.Kind != "" && q.Oldest && q.UpdatedBefore > 0:
+		k, args = listKindAged, append([]any{q.UpdatedBefore}, args...)
 	case q.Kind != "" && q.Oldest:
 		k = listKindOldest
 	case q.Kind != "":

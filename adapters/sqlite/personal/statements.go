@@ -18,6 +18,7 @@ const (
 	listAllOldest
 	listKind
 	listKindOldest
+	listKindAged
 	countAll
 	countKind
 	messageByID
@@ -65,7 +66,8 @@ func (s statement) text() string {
 		listAll:               fromConversations + "ORDER BY updated_at DESC, number DESC LIMIT ? OFFSET ?",
 		listAllOldest:         fromConversations + "ORDER BY updated_at, number LIMIT ? OFFSET ?",
 		listKind:              fromConversations + "WHERE kind = ? ORDER BY updated_at DESC, number DESC LIMIT ? OFFSET ?",
-		listKindOldest:        fromConversations + "WHERE kind = ? ORDER BY updated_at, number LIMIT ? OFFSET ?",
+		listKindOldest:        fromConversations + "WHERE kind = ? ORDER BY updated_day, updated_at, number LIMIT ? OFFSET ?",
+		listKindAged:          fromConversations + "WHERE kind = ? AND updated_day < ? ORDER BY updated_day, updated_at, number LIMIT ? OFFSET ?",
 		countAll:              "SELECT conversations FROM personal_totals",
 		countKind:             "SELECT count(*) FROM conversations WHERE kind = ?",
 		messageByID:           fromMessages + " AND id = ?2",
@@ -75,9 +77,10 @@ func (s statement) text() string {
 		recordByID:            "SELECT body FROM records WHERE area = ? AND id = ?",
 		recordsInOrder:        "SELECT id, body FROM records WHERE area = ? ORDER BY number LIMIT ?",
 
-		putConversation: "INSERT INTO conversations (" + conversationColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		putConversation: "INSERT INTO conversations (" + conversationColumns + `, updated_day) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT day FROM run_days))
 			ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, title = excluded.title, subject_key = excluded.subject_key,
-			  created_at = excluded.created_at, updated_at = excluded.updated_at, generation = excluded.generation,
+			  created_at = excluded.created_at, updated_day = iif(excluded.updated_at = updated_at, updated_day, excluded.updated_day),
+			  updated_at = excluded.updated_at, generation = excluded.generation,
 			  unread = excluded.unread, read_through = excluded.read_through`,
 		dropConversation: "DELETE FROM conversations WHERE id = ?",
 		addMessage: `INSERT INTO messages (conversation, id, role, created_at, turn_id, reply_to, request_id,

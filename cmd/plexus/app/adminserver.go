@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"runtime"
-	"time"
 
 	"plexus/adapters/adminapi"
 	"plexus/adapters/adminweb"
@@ -77,7 +76,7 @@ func (p *process) adminServers(ctx context.Context) ([]server, error) {
 }
 
 func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {
-	signIn := signin.NewIssuer(time.Now, rand.Reader)
+	signIn := signin.NewIssuer(p.env.Now, rand.Reader)
 	dir := filepath.Dir(p.env.Paths().NerveSocket(p.opts.DataDir))
 	var err error
 	if p.signIn, err = newSignInLinks(signIn, p.listeners.ownersPage(), dir, p.log); err != nil {
@@ -98,15 +97,20 @@ func (p *process) pageConfig(ctx context.Context) (adminweb.Config, error) {
 			matrix, err := qr.Encode(text)
 			return matrix, err
 		},
-		Words: web.English(), Now: time.Now, Random: rand.Reader, Log: p.log,
+		Words: web.English(), Now: p.env.Now, Random: rand.Reader, Log: p.log,
 		Changed: []func() <-chan struct{}{p.devices.Changed, p.browsers.Changed, health.changed.Wait, p.personal.Changed},
 		Personal: &adminweb.Personal{
 			Conversations: p.personal.Chats, Texts: p.personal.Turns, Topics: p.personal.Topics, Lists: p.personal.Life,
 			RecordingFixedBy: p.opts.Config.Conversations.RecordFrom,
 			Privacy: privacy.Config{
 				Remembered: p.personal.Privacy, Searches: p.personal.Turns.Searches, SearchesFixedBy: p.opts.Config.Search.ConversationsFrom,
-				SearchService: p.searchService(), Retention: retention(p.opts.Config),
+				SearchService: p.searchService(), Retention: kept(p.opts.Config),
 			},
+		},
+		Visited: func(ctx context.Context) {
+			if err := p.retention.OwnerIsHere(ctx); err != nil && ctx.Err() == nil {
+				p.log.Error("the owner's visit could not be noted", "error", err)
+			}
 		},
 		Desktop: desktop.New(desktop.Config{Host: p.personal, Log: p.log}),
 	}
@@ -128,11 +132,11 @@ func (p *process) searchService() string {
 	return cfg.Kind
 }
 
-// retention is how much is kept, and for how long.
-func retention(cfg config.Config) web.Retention {
+// kept is how much is kept, and for how long.
+func kept(cfg config.Config) web.Retention {
 	bounds := pages.DefaultBounds()
 	return web.Retention{
-		PageDays: int(bounds.Age / (24 * time.Hour)), Pages: bounds.Pages, PageBytes: bounds.Bytes,
+		PageDays: bounds.Days, Pages: bounds.Pages, PageBytes: bounds.Bytes,
 		TopicDays: cfg.Conversations.TopicDays, Topics: cfg.Conversations.Topics,
 	}
 }

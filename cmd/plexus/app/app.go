@@ -20,10 +20,12 @@ import (
 	"plexus/cmd/plexus/config"
 	"plexus/cmd/plexus/services"
 	"plexus/cmd/plexus/status"
+	"plexus/domain/pages"
 	"plexus/usecases/ask"
 	"plexus/usecases/browsers"
 	"plexus/usecases/devices"
 	"plexus/usecases/personal"
+	"plexus/usecases/retention"
 )
 
 // Time limits of starting and stopping.
@@ -58,6 +60,7 @@ type process struct {
 	browsers  *browsers.Registry
 	devices   *devices.Service
 	personal  *personal.Host
+	retention *retention.Keeper
 	signIn    *signInLinks
 	source    *status.Source
 }
@@ -103,6 +106,9 @@ func (p *process) run(ctx context.Context) (err error) {
 	warmCtx, stopWarming := context.WithTimeout(ctx, warmLimit)
 	defer stopWarming()
 	serving.Go(func() { p.warm(warmCtx) })
+	keepingCtx, stopKeeping := context.WithCancel(ctx)
+	defer stopKeeping()
+	serving.Go(func() { p.keepBounds(keepingCtx) })
 
 	if err = p.announce(); err == nil {
 		if p.opts.OpenBrowser {
@@ -153,7 +159,7 @@ func (p *process) start(ctx context.Context) ([]server, error) {
 		return nil, err
 	}
 	p.places = newPlaces(cfg.Limits, gate.OpenFiles(), p.log)
-	if p.store, err = openStore(ctx, cfg, dir, p.log, &p.done); err != nil {
+	if p.store, err = openStore(ctx, cfg, dir, p.env.Now, p.log, &p.done); err != nil {
 		return nil, err
 	}
 	if p.services.Local != nil {
@@ -176,7 +182,7 @@ func (p *process) build(ctx context.Context) (err error) {
 		return err
 	}
 	p.browsers, err = browsers.New(
-		browsers.Deps{Extensions: p.store.Extensions(), Token: p.store.token.Token, Now: time.Now, Log: p.log},
+		browsers.Deps{Extensions: p.store.Extensions(), Token: p.store.token.Token, Now: p.env.Now, Log: p.log},
 		browsers.Options{AllowedOrigins: p.opts.Config.AllowedOrigins, TokenHash: p.store.token.Token.Secret().Hash()})
 	if err != nil {
 		return err
@@ -185,11 +191,14 @@ func (p *process) build(ctx context.Context) (err error) {
 		return err
 	}
 	keep.Topics = p.personal.Topics
+	p.retention = retention.New(
+		retention.Deps{Days: p.store.RunDays(), Pages: p.store.Pages(), Topics: p.personal.Topics, Now: p.env.Now, Log: p.log},
+		retention.Options{PageDays: pages.MaxDays, TopicDays: p.opts.Config.Conversations.TopicDays})
 	p.done.add(func() error { p.personal.Stop(); return nil })
 	p.devices, err = devices.New(ctx,
 		devices.Deps{
 			Devices: p.store.Devices(), Revoked: hostfiles.NewRevoked(p.opts.DataDir),
-			Settings: p.store.Settings(), Random: rand.Reader, Now: time.Now, Log: p.log,
+			Settings: p.store.Settings(), Random: rand.Reader, Now: p.env.Now, Log: p.log,
 		},
 		devices.Options{
 			Master: p.store.master, PublicURL: p.opts.Config.PublicURL, LegacyExpiry: p.opts.Config.Pairing.LegacyExpiry,
@@ -208,6 +217,19 @@ func (p *process) warm(ctx context.Context) {
 	if p.services.Local != nil {
 		if err := p.services.Local.Probe(ctx); err != nil && ctx.Err() == nil {
 			p.log.Warn("looking for a model on this machine failed", "error", err)
+		}
+	}
+}
+
+// keepBounds removes what is too old, at once and each hour.
+func (p *process) keepBounds(ctx context.Context) {
+	hourly := time.NewTicker(time.Hour)
+	defer hourly.Stop()
+	for ctx.Err() == nil {
+		p.retention.Look(ctx)
+		select {
+		case <-hourly.C:
+		case <-ctx.Done():
 		}
 	}
 }

@@ -22,9 +22,9 @@ type store struct {
 	master pairing.TokenHash // of the master token, which the devices are bound to
 }
 
-func openStore(ctx context.Context, cfg config.Config, dataDir string, log *slog.Logger, done *closers) (*store, error) {
+func openStore(ctx context.Context, cfg config.Config, dataDir string, now func() time.Time, log *slog.Logger, done *closers) (*store, error) {
 	path := filepath.Join(dataDir, hostfiles.DatabaseName)
-	db, err := sqlite.Open(ctx, path, sqlite.Options{Now: time.Now})
+	db, err := sqlite.Open(ctx, path, sqlite.Options{Now: now})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w%s", path, err, DatabaseAdvice(err))
 	}

@@ -25,7 +25,7 @@ const hostedGenerations = 8
 // newQuestions builds the service that answers questions. keep records them.
 func (p *process) newQuestions(keep ports.AnswerRecorder) (*ask.Service, error) {
 	cfg := p.opts.Config
-	deps := ask.Deps{Search: p.services.Search, Model: p.services.Model, Recorder: keep, Now: time.Now, Log: p.log}
+	deps := ask.Deps{Search: p.services.Search, Model: p.services.Model, Recorder: keep, Now: p.env.Now, Log: p.log}
 	if cfg.UsesIndex() {
 		deps.Index = p.store.Pages()
 	}
@@ -44,7 +44,7 @@ func (p *process) newPersonal(ctx context.Context) (*personal.Host, error) {
 	cfg := p.opts.Config
 	deps := personal.Deps{
 		Services: hub.Services{
-			Store: p.store.Personal(), Random: rand.Reader, Now: time.Now, Within: context.WithTimeout,
+			Store: p.store.Personal(), Random: rand.Reader, Now: p.env.Now, Within: context.WithTimeout,
 			After: func(wait time.Duration, call func()) func() bool { return time.AfterFunc(wait, call).Stop }, Log: p.log,
 			NoRoom: func(err error) bool { return errors.Is(err, sqlite.ErrDiskFull) },
 		},
@@ -63,7 +63,7 @@ func (p *process) newPersonal(ctx context.Context) (*personal.Host, error) {
 		InputInstanceID: newUUID(), Language: answers.Language(cfg.Language), TimeZone: timeZone(), MaxPrompt: cfg.Limits.Prompt,
 		Searches: choice.Start{On: cfg.Search.Conversations, Fixed: cfg.Search.ConversationsFrom != ""},
 		Topics: topics.Options{
-			MaxTopics: cfg.Conversations.Topics, MaxAge: time.Duration(cfg.Conversations.TopicDays) * 24 * time.Hour,
+			MaxTopics:   cfg.Conversations.Topics,
 			NoPageIndex: !cfg.UsesIndex(), Record: cfg.Conversations.RecordBrowser, RecordFixed: cfg.Conversations.RecordFrom != "",
 		},
 	})

@@ -136,7 +136,7 @@ func defaults(env cli.Env, dataDir string) (Config, error) {
 		Index:         Index{Enabled: true},
 		Model:         Model{Kind: "auto"},
 		Recognizer:    Recognizer{Kind: "none", Dir: filepath.Join(dataDir, "speech")},
-		Conversations: Conversations{RecordBrowser: true, Topics: conversations.MaxTopics, TopicDays: int(conversations.TopicAge / (24 * time.Hour))},
+		Conversations: Conversations{RecordBrowser: true, Topics: conversations.MaxTopics, TopicDays: conversations.TopicDays},
 	}, err
 }
 

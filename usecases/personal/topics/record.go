@@ -170,7 +170,7 @@ func (r *record) store(tx ports.PersonalTx, a ports.Answered, page *pages.Page) 
 		return err
 	}
 	if isNew {
-		return t.expire(tx, c.ID)
+		return t.keepNumber(tx, c.ID)
 	}
 	return nil
 }

@@ -17,27 +17,53 @@ func (t *Topics) Oldest(tx ports.PersonalView, first int, keep string) ([]conver
 	return slices.DeleteFunc(list, func(c conversations.Conversation) bool { return c.ID == keep || t.voice.Owns(c.ID) }), err
 }
 
-// expire removes topics that nobody touched for long, and the oldest beyond the
-// bound. The one named stays, and the one that speaks.
-func (t *Topics) expire(tx ports.PersonalTx, keep string) error {
+// keepNumber removes the topics beyond the bound that were untouched for longest. The
+// one named stays, and the one that speaks.
+func (t *Topics) keepNumber(tx ports.PersonalTx, keep string) error {
 	count, err := tx.CountConversations(conversations.Topic)
-	if err != nil {
-		return err
-	}
-	late := t.hub.Timestamp().Add(-t.opts.MaxAge)
-	for {
-		oldest, err := t.Oldest(tx, 3, keep)
-		if err != nil {
-			return err
+	for ; err == nil && count > t.opts.MaxTopics; count-- {
+		oldest, failed := t.Oldest(tx, 3, keep)
+		if failed != nil || len(oldest) == 0 {
+			return failed
 		}
-		if len(oldest) == 0 || count <= t.opts.MaxTopics && !oldest[0].UpdatedAt.Before(late) {
+		err = stored.DropConversation(tx, oldest[0].ID)
+	}
+	return err
+}
+
+// expireStep is how many topics go in one change, so that nobody waits long for it.
+const expireStep = 50
+
+// Expire removes the topics that nobody touched since before a run-day, the one that
+// speaks aside, and says how many.
+func (t *Topics) Expire(ctx context.Context, before int64) (n int, err error) {
+	for before > 0 {
+		var gone []conversations.Conversation
+		err := t.hub.Update(ctx, func(tx ports.PersonalTx) (err error) {
+			query := ports.ConversationQuery{Kind: conversations.Topic, Limit: expireStep, Oldest: true, UpdatedBefore: before}
+			if gone, err = tx.Conversations(query); err != nil {
+				return err
+			}
+			gone = slices.DeleteFunc(gone, func(c conversations.Conversation) bool { return t.voice.Owns(c.ID) })
+			if len(gone) == 0 {
+				return hub.ErrUnchanged
+			}
+			for _, c := range gone {
+				if err := stored.DropConversation(tx, c.ID); err != nil {
+					return err
+				}
+			}
 			return nil
+		})
+		if err != nil || len(gone) == 0 {
+			return n, err
 		}
-		if err := stored.DropConversation(tx, oldest[0].ID); err != nil {
-			return err
+		n += len(gone)
+		for _, c := range gone {
+			t.dropTurns(c.ID)
 		}
-		count--
 	}
+	return n, nil
 }
 
 // KeepBounds removes the topics that were untouched for longest while the texts of

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"plexus/domain/conversations"
 	"plexus/domain/pages"
@@ -28,8 +27,7 @@ type Options struct {
 	RecordFixed bool
 	MaxTopics   int
 	MaxBytes    int64 // of the texts of all messages
-	MaxAge      time.Duration
-	NoPageIndex bool // pages are not remembered beside their topics
+	NoPageIndex bool  // pages are not remembered beside their topics
 }
 
 // Topics is the topics of the browser's questions.
@@ -55,7 +53,6 @@ func New(ctx context.Context, h *hub.Hub, settings ports.Settings, archive ports
 	t := &Topics{hub: h, settings: settings, archive: archive, voice: v, dropTurns: dropTurns, opts: opts}
 	t.opts.MaxTopics = cmp.Or(opts.MaxTopics, conversations.MaxTopics)
 	t.opts.MaxBytes = cmp.Or(opts.MaxBytes, conversations.MaxBytes)
-	t.opts.MaxAge = cmp.Or(opts.MaxAge, conversations.TopicAge)
 	chosen, err := settings.Settings(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("load settings: %w", err)
@@ -70,7 +67,7 @@ func New(ctx context.Context, h *hub.Hub, settings ports.Settings, archive ports
 
 // Area is what the hub has to know of them.
 func (t *Topics) Area() hub.Area {
-	return hub.Area{Open: func(tx ports.PersonalTx) error { return t.expire(tx, "") }}
+	return hub.Area{Open: func(tx ports.PersonalTx) error { return t.keepNumber(tx, "") }}
 }
 
 // recordingKey is the owner's setting: "off" or absent.
