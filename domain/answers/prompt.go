@@ -52,16 +52,10 @@ func BuildPrompt(question string, page framing.PageContext, results []framing.Re
 	return Prompt{System: system, User: user.String()}
 }
 
-// PageMark cites the page in front of the reader.
-const PageMark = "[page]"
-
-// ResultMark cites the n-th result, counted from 1.
-func ResultMark(n int) string { return fmt.Sprintf("[%d]", n) }
-
 func instructions(lang Language) string {
 	return `You answer one question for the person who reads a web page. Be short and exact.
 Answer in the language of the question; if that is unclear, in ` + languageName(lang) + `.
-Use the quoted material first. After each statement taken from it, cite its source with the mark of that quotation: [page] for the page in front of the reader, [1], [2] and so on for the search results. Never cite a mark that was not given. What you add from your own knowledge has no mark.
+Use the quoted material first. After each statement taken from it, cite its source with the mark of that quotation: [page] for the page in front of the reader, [1], [2] and so on for the search results. Never cite a mark that was not given; a number in brackets inside a quotation, such as a footnote, is none. What you add from your own knowledge has no mark.
 If neither the material nor your knowledge answers the question, say so in one sentence.
 ` + untrusted()
 }
@@ -87,7 +81,7 @@ func closeLine(mark string) string { return "<<<end of " + mark + ">>>" }
 // room for more than the markers.
 func quote(mark, body string, limit int) string {
 	before, after := "\n"+openLine(mark)+"\n", "\n"+closeLine(mark)+"\n"
-	body = strings.TrimSpace(text.Truncate(neutral(body), max(limit-len(before)-len(after), 0)))
+	body = strings.TrimSpace(text.Truncate(withoutMarks(neutral(body)), max(limit-len(before)-len(after), 0)))
 	if body == "" {
 		return ""
 	}

@@ -127,7 +127,7 @@ func (a *pendingAnswer) answer(ctx context.Context) (final string, err error) {
 // says so in any case; otherwise only when no sentence matches.
 func (a *pendingAnswer) extract(ctx context.Context, kind answers.NoticeKind) (final string, err error) {
 	for _, s := range answers.Extract(a.q.Query, a.q.Context, a.results) {
-		if err := a.token(ctx, s.Text+" "+s.Mark+" "); err != nil {
+		if err := a.token(ctx, s.Shown()); err != nil {
 			return "", err
 		}
 	}

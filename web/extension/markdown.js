@@ -149,10 +149,11 @@ function paragraph(lines, at) {
 }
 
 // Inlines. Tokens only note where emphasis and links begin and end, so that nothing
-// is moved and nesting needs no recursion.
+// is moved and nesting needs no recursion. U+2060 behind a sign makes it text: the
+// host quotes pages that way.
 
 const special =
-  /\\([!-/:-@[-`{-~])|(\\|  )?\n|(`+)|(\*+|_+)|\[([1-9]\d{0,2}|page)\](?!\()|(!?\[)|(\])|&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(amp|lt|gt|quot|apos|nbsp));|<(https?:\/\/[^\s<>]+)>|(?<!\w)(https?:\/\/(?:[^\s<>[\]()|`"“”，。；：！？、）】》」]|\([^\s<>()]*\))+(?<![?!.,:;*_~']))/g;
+  /\\([!-/:-@[-`{-~])|([`*_])\u2060|(\\|  )?\n|(`+)|(\*+|_+)|\[([1-9]\d{0,2}|page)\](?!\()|(!?\[)|(\])|&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(amp|lt|gt|quot|apos|nbsp));|<(https?:\/\/[^\s<>]+)>|(?<!\w)(https?:\/\/(?:[^\s<>[\]()|`"“”，。；：！？、）】》」]|\([^\s<>()]*\))+(?<![?!.,:;*_~']))/g;
 const target =
   /\(\s{0,9}(?:<([^<>\n]{0,2000})>|((?:[^\s()\\<]|\\.|\((?:[^\s()\\]|\\.){0,500}\)){0,2000}))(?:\s{1,9}(?:"[^"]{0,300}"|'[^']{0,300}'|\([^()]{0,300}\)))?\s{0,9}\)/y;
 const named = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
@@ -209,10 +210,10 @@ function tokensOf(source, open) {
   let at = 0;
   for (let found; (found = special.exec(text)); special.lastIndex = at) {
     const index = found.index;
-    const [all, escaped, hard, tick, run, mark, bracket, close, decimal, hex, name, angled, loose] = found;
+    const [all, slashed, joined, hard, tick, run, mark, bracket, close, decimal, hex, name, angled, loose] = found;
     tokens.push(text.slice(at, index));
     at = index + all.length;
-    if (escaped) tokens.push(escaped);
+    if (slashed ?? joined) tokens.push(slashed ?? joined);
     else if (all.endsWith("\n")) tokens.push(hard ? { hard } : "\n");
     else if (tick) {
       const places = ticks.get(tick.length) ?? [];

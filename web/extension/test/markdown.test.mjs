@@ -384,3 +384,11 @@ test("time stays in proportion to the text", () => {
     assert.ok(long / short < 36, `${name}: eight times the text takes ${(long / short).toFixed(1)} times as long (${long} µs)`);
   }
 });
+
+// The host puts U+2060 where a page that it quotes has signs of Markdown.
+test("what the host quotes is shown as it stands", () => {
+  const quoted = "\u2060*\u2060Bold*\u2060 and `\u2060code`\u2060[\u20601] or [here]\u2060(b) `c` [page] ";
+  const page = '<a class="mark" href="https://s.test/page"></a>';
+  assert.equal(inner(shown(quoted)).replaceAll("\u2060", ""), `<p>*Bold* and \`code\`[1] or [here](b) <code>c</code> ${page}</p>`);
+  assert.equal(inner(shown("\u2060# One\n\u20602. two")).replaceAll("\u2060", ""), "<p># One\n2. two</p>");
+});
