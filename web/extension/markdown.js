@@ -148,9 +148,8 @@ function paragraph(lines, at) {
   return { kind: "paragraph", text: text.join("\n"), next: i };
 }
 
-// Inlines. Tokens only note where emphasis and links begin and end, so that nothing
-// is moved and nesting needs no recursion. U+2060 behind a sign makes it text: the
-// host quotes pages that way.
+// Inlines. Tokens only note where emphasis and links begin and end, so that nesting
+// needs no recursion. U+2060 behind a sign makes it text: so the host quotes pages.
 
 const special =
   /\\([!-/:-@[-`{-~])|([`*_])\u2060|(\\|  )?\n|(`+)|(\*+|_+)|\[([1-9]\d{0,2}|page)\](?!\()|(!?\[)|(\])|&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(amp|lt|gt|quot|apos|nbsp));|<(https?:\/\/[^\s<>]+)>|(?<!\w)(https?:\/\/(?:[^\s<>[\]()|`"“”，。；：！？、）】》」]|\([^\s<>()]*\))+(?<![?!.,:;*_~']))/g;
