@@ -58,7 +58,7 @@ func compareWithOracle(t *testing.T, payload []byte) {
 
 // Every way to spoil one byte of a rich query, by the two decoders.
 func TestQ3_SecondDecoderAgrees(t *testing.T) {
-	const rich = `{"v":1,"query":"a\u00e9\ud83d\udc4b\n\"é","context":{"url":"u","title":"t","selection":null,"extract":"x"},` +
+	const rich = `{"v":1,"query":"a\u00e9\ud83d\udc4b\n\"é","context":{"url":"u","title":"t","selection":null,"extract":"x","extract_total":120,"extract_kind":"whole"},` +
 		`"opts":{"search":true,"max_results":10,"y":[1.5e-3,{"z":[]}]},"x":{"v":"\ud800"}}`
 	const bytesToTry = "\"\\{}[]:, \t\n\x00\x1f\x7f\x80\xc3\xff0129.eE+-uUdDtfn'/_"
 	compareWithOracle(t, []byte(rich))

@@ -16,6 +16,7 @@ var fullQuery = framing.SearchQuery{
 	Query: "when did it open?",
 	Context: framing.PageContext{
 		URL: "https://site.test/a", Title: "Page \"A\"", Selection: "chosen\nwords", Extract: "part of the <b>page</b> é👋",
+		Total: 21_000, Kind: framing.Excerpt,
 	},
 	Search: true, MaxResults: 10,
 }
@@ -32,6 +33,37 @@ func TestSearchQueryRoundTrip(t *testing.T) {
 	want := `{"v":1,"query":"q","context":{"url":"","title":""},"opts":{"search":false,"max_results":100}}`
 	if got := string(framing.AppendSearchQuery(nil, bare)); got != want {
 		t.Errorf("encoded %s, want %s", got, want)
+	}
+}
+
+// What our extension adds is skipped by a reader of NERVE V1, so nothing in it makes a
+// query wrong (decision D17).
+func TestD17_TheAddedMembersSpoilNothing(t *testing.T) {
+	for _, tc := range []struct {
+		members string
+		total   uint64
+		kind    framing.ExtractKind
+	}{
+		{`"extract_total":21000,"extract_kind":"excerpt"`, 21000, framing.Excerpt},
+		{`"extract_kind":"selection"`, 0, framing.SelectionPart},
+		{`"extract_total":-1,"extract_kind":"Whole"`, 0, ""},
+		{`"extract_total":1.0,"extract_kind":null`, 0, ""},
+		{`"extract_total":99999999999999999999,"extract_kind":["whole"]`, 0, ""},
+		{`"extract_total":{"a":[1,{"b":null}]},"extract_kind":"\ud800"`, 0, ""},
+		{`"extract_total":1,"extract_total":2,"extract_kind":"whole","extract_kind":"other"`, 2, ""},
+		{`"extract_total":"7","?extract_total":5`, 0, ""},
+	} {
+		payload := `{"v":1,"query":"q","context":{"url":"","title":"",` + tc.members + `},"opts":{"search":false,"max_results":1}}`
+		q, err := framing.DecodeSearchQuery([]byte(payload))
+		if err != nil || q.Context.Total != tc.total || q.Context.Kind != tc.kind {
+			t.Errorf("%s: %d, %q, %v", tc.members, q.Context.Total, q.Context.Kind, err)
+		}
+	}
+	for _, broken := range []string{`"extract_total":01`, `"extract_kind":"a`, `"extract_total":`} {
+		payload := `{"v":1,"query":"q","context":{"url":"","title":"",` + broken + `},"opts":{"search":false,"max_results":1}}`
+		if _, err := framing.DecodeSearchQuery([]byte(payload)); err == nil {
+			t.Errorf("%s is no JSON and was taken", broken)
+		}
 	}
 }
 

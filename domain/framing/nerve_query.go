@@ -24,7 +24,22 @@ type PageContext struct {
 	Title     string
 	Selection string
 	Extract   string // under 4 KiB by wish of the protocol, not enforced
+	// Total and Kind are what our extension says of Extract beyond NERVE V1 (decision
+	// D17): the bytes of the text that it was taken from, and what it is. 0 and
+	// "": not known.
+	Total uint64
+	Kind  ExtractKind
 }
+
+// ExtractKind says what an extract is of its text.
+type ExtractKind string
+
+// The kinds of extracts.
+const (
+	WholeText     ExtractKind = "whole"
+	Excerpt       ExtractKind = "excerpt"   // a line of … alone marks a gap
+	SelectionPart ExtractKind = "selection" // of a selection that is too long to be sent
+)
 
 // schemaVersion is the member v of every SearchQuery.
 const schemaVersion = 1
@@ -80,7 +95,7 @@ func readWireQuery(s *jsonscan.Scanner) (w wireQuery) {
 }
 
 func readPageContext(s *jsonscan.Scanner) (c PageContext) {
-	for name := range s.Object(2, "url", "title", "selection", "extract") {
+	for name := range s.Object(2, "url", "title", "selection", "extract", "?extract_total", "?extract_kind") {
 		switch name {
 		case "url":
 			c.URL = s.Text()
@@ -90,9 +105,31 @@ func readPageContext(s *jsonscan.Scanner) (c PageContext) {
 			c.Selection = s.TextOrNull()
 		case "extract":
 			c.Extract = s.TextOrNull()
+		case "extract_total":
+			c.Total = extractTotal(s.Written())
+		case "extract_kind":
+			c.Kind = extractKind(s.Written())
 		}
 	}
 	return c
+}
+
+// extractTotal gives 0 for what is no size: a V1 reader would not even look.
+func extractTotal(written string) uint64 {
+	n, err := strconv.ParseUint(written, 10, 63)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func extractKind(written string) ExtractKind {
+	for _, kind := range [...]ExtractKind{WholeText, Excerpt, SelectionPart} {
+		if written == `"`+string(kind)+`"` {
+			return kind
+		}
+	}
+	return ""
 }
 
 func readQueryOptions(s *jsonscan.Scanner) (search bool, maxResults uint32) {
@@ -109,8 +146,8 @@ func readQueryOptions(s *jsonscan.Scanner) (search bool, maxResults uint32) {
 
 // AppendSearchQuery appends the payload of a SearchQuery frame, for clients. It
 // writes what it is given: AppendFrame refuses one that is too long, and the
-// host one whose values are out of range. Empty Selection and Extract are left
-// out; invalid UTF-8 becomes U+FFFD.
+// host one whose values are out of range. Empty members of the context that may be
+// absent are left out; invalid UTF-8 becomes U+FFFD.
 func AppendSearchQuery(dst []byte, q SearchQuery) []byte {
 	dst = append(dst, `{"v":1,"query":`...)
 	dst = jsonscan.AppendString(dst, q.Query)
@@ -125,6 +162,14 @@ func AppendSearchQuery(dst []byte, q SearchQuery) []byte {
 	if q.Context.Extract != "" {
 		dst = append(dst, `,"extract":`...)
 		dst = jsonscan.AppendString(dst, q.Context.Extract)
+	}
+	if q.Context.Total != 0 {
+		dst = append(dst, `,"extract_total":`...)
+		dst = strconv.AppendUint(dst, q.Context.Total, 10)
+	}
+	if q.Context.Kind != "" {
+		dst = append(dst, `,"extract_kind":`...)
+		dst = jsonscan.AppendString(dst, string(q.Context.Kind))
 	}
 	dst = append(dst, `},"opts":{"search":`...)
 	dst = strconv.AppendBool(dst, q.Search)

@@ -68,10 +68,30 @@ func oracle(payload []byte) (v verdict, answers bool) {
 		return verdict{kind: framing.QueryMaxResults, value: limit}, true
 	}
 	return verdict{query: framing.SearchQuery{
-		Query:   query,
-		Context: framing.PageContext{URL: url, Title: title, Selection: selection, Extract: extract},
-		Search:  search == "true", MaxResults: int(limit),
+		Query: query,
+		Context: framing.PageContext{
+			URL: url, Title: title, Selection: selection, Extract: extract,
+			Total: oracleTotal(context["extract_total"]), Kind: oracleKind(context["extract_kind"]),
+		},
+		Search: search == "true", MaxResults: int(limit),
 	}}, true
+}
+
+// oracleTotal and oracleKind take what they know, and nothing else as absent.
+func oracleTotal(raw []byte) uint64 {
+	n, err := strconv.ParseUint(string(raw), 10, 63)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func oracleKind(raw []byte) framing.ExtractKind {
+	switch kind := strings.Trim(string(raw), `"`); kind {
+	case "whole", "excerpt", "selection":
+		return framing.ExtractKind(kind)
+	}
+	return ""
 }
 
 // oracleObject cuts an object into its known members; a name with a question

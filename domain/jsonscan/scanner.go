@@ -102,7 +102,8 @@ func (s *Scanner) End() {
 // Object walks an object: for name := range s.Object(2, "a", "b", "c") { … }. It
 // yields the members among names, decoded, and skips all others. It fails s when one
 // of names comes twice, or when one of the first required ones is missing. The body
-// consumes the value.
+// consumes the value. A name with "?" before it is that of an extension, which older
+// readers skip: it may come twice, and the body must take any value (Written).
 func (s *Scanner) Object(required int, names ...string) iter.Seq[string] {
 	return func(yield func(string) bool) { s.members(required, names, yield) }
 }
@@ -120,9 +121,10 @@ func (s *Scanner) members(required int, names []string, yield func(string) bool)
 		if s.err != nil {
 			return
 		}
-		if i := slices.Index(names, name); i < 0 {
+		i := slices.IndexFunc(names, func(n string) bool { return strings.TrimPrefix(n, "?") == name })
+		if i < 0 {
 			s.Skip()
-		} else if seen&(1<<i) != 0 {
+		} else if seen&(1<<i) != 0 && names[i][0] != '?' {
 			s.Fail(ErrTwice)
 			return
 		} else {
@@ -184,6 +186,16 @@ func (s *Scanner) TextOrNull() string {
 		return ""
 	}
 	return s.Text()
+}
+
+// Written consumes any value and gives it as it is written.
+func (s *Scanner) Written() string {
+	s.Peek()
+	begin := s.pos
+	if s.Skip(); s.err != nil {
+		return ""
+	}
+	return s.src[begin:s.pos]
 }
 
 // Bool reads true or false.
