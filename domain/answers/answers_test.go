@@ -120,7 +120,7 @@ two
 			t.Errorf("System does not say %q", word)
 		}
 	}
-	if p := BuildPrompt("?", framing.PageContext{}, nil, Chinese, DefaultPrompt); p.User != "Question:\n?\n" || !strings.Contains(p.System, "Simplified Chinese") {
+	if p := BuildPrompt("?", framing.PageContext{}, nil, Chinese, DefaultPrompt); p.User != "问题：\n?\n" || !strings.Contains(p.System, "简体中文") {
 		t.Errorf("bare prompt: %+v", p)
 	}
 }
@@ -165,7 +165,7 @@ func TestPromptBudget(t *testing.T) {
 				t.Error("a code point was cut")
 			}
 			for _, mark := range tt.marks {
-				if !strings.Contains(p.User, openLine(mark)) || !strings.Contains(p.User, closeLine(mark)) {
+				if !strings.Contains(p.User, english().openLine(mark)) || !strings.Contains(p.User, english().closeLine(mark)) {
 					t.Errorf("no whole quotation %s", mark)
 				}
 			}

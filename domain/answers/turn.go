@@ -57,18 +57,19 @@ type TurnPrompt struct {
 // Bytes stand for the model's tokens at four bytes each: 24 KiB are about 6,000.
 func BuildTurn(t Turn, lang Language, limit int) TurnPrompt {
 	share := sharesOf(limit)
-	system := turnInstructions(lang)
+	say := phrasingOf(lang)
+	system := say.instructions(say.turn)
 	user := text.Truncate(neutral(strings.TrimSpace(t.Text)), share.question) + "\n"
 	room := limit - len(system) - len(user)
 
 	about := framing.PageContext{Title: t.Background.Title, URL: t.Background.URL, Extract: t.Background.Text}
-	page := quotePage(about, share.page, room)
+	page := say.quotePage(about, t.Text, share.page, room)
 	room -= len(page)
-	needed := len(quoteResults(t.Results, share.result, room))
+	needed := len(say.quoteResults(t.Results, share.result, room))
 	history, taken := recent(t.History, room-min(needed, room/resultParts))
 	return TurnPrompt{
 		System:  system,
-		User:    strings.TrimSuffix(user+page+quoteResults(t.Results, share.result, room-taken), "\n"),
+		User:    strings.TrimSuffix(user+page+say.quoteResults(t.Results, share.result, room-taken), "\n"),
 		History: history,
 	}
 }
@@ -98,14 +99,6 @@ func recent(history []Exchange, room int) (kept []Exchange, taken int) {
 // exchangeText is one side of an exchange as a model is told it.
 func exchangeText(s string) string {
 	return conversations.TruncateUnits(strings.TrimSpace(neutral(s)), MaxExchange)
-}
-
-func turnInstructions(lang Language) string {
-	return `You are the assistant of one person, and run on that person's own machine. Be short and exact.
-Answer in the language of the person's last message; if that is unclear, in ` + languageName(lang) + `.
-The last message may be followed by quoted material: [page] is what the conversation is about, [1], [2] and so on are results of a search made for this message. Use it where it helps. After each statement taken from it, cite its source with the mark of that quotation. Never cite a mark that does not stand with this message, also not one from an earlier answer: without quoted material, write no marks at all. What you add from your own knowledge has no mark.
-If you do not know the answer, say so in one sentence.
-` + untrusted()
 }
 
 // WithSources is an answer as it is stored, at most conversations.MaxMessage: with

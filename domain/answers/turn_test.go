@@ -66,7 +66,7 @@ two
 		}
 	}
 	bare := BuildTurn(Turn{Text: "Hi"}, Chinese, DefaultPrompt)
-	if bare.User != "Hi" || len(bare.History) != 0 || !strings.Contains(bare.System, "Simplified Chinese") {
+	if bare.User != "Hi" || len(bare.History) != 0 || !strings.Contains(bare.System, "简体中文") {
 		t.Errorf("bare turn: %+v", bare)
 	}
 }
@@ -95,7 +95,7 @@ func TestTurnKeepsTheNewestWholeExchanges(t *testing.T) {
 			if got := fmt.Sprint(p.History); got != tt.want {
 				t.Errorf("history is %.200s, want %.200s", got, tt.want)
 			}
-			if tt.results > 0 && !strings.Contains(p.User, closeLine("[2]")) {
+			if tt.results > 0 && !strings.Contains(p.User, english().closeLine("[2]")) {
 				t.Error("history took the room of the results")
 			}
 		})
@@ -124,7 +124,7 @@ func TestTurnBudget(t *testing.T) {
 				if strings.Count(p.User, "<<<quotation") != strings.Count(p.User, "<<<end of") || !utf8.ValidString(p.User) {
 					t.Errorf("limit %d: a quotation is not closed, or a code point was cut", limit)
 				}
-				if limit > MinPrompt && len(p.History) == 0 || about != "" && !strings.Contains(p.User, closeLine(PageMark)) || limit > MinPrompt && !strings.Contains(p.User, closeLine("[1]")) {
+				if limit > MinPrompt && len(p.History) == 0 || about != "" && !strings.Contains(p.User, english().closeLine(PageMark)) || limit > MinPrompt && !strings.Contains(p.User, english().closeLine("[1]")) {
 					t.Errorf("limit %d, text of %d, page of %d bytes: %d exchanges, or page or result is missing", limit, len(text), len(about), len(p.History))
 				}
 				if question, _, _ := strings.Cut(p.User, "\n"); len(question) > MaxQuestion {

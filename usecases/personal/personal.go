@@ -50,8 +50,9 @@ type Deps struct {
 type Options struct {
 	InputInstanceID string // UUID of this process's text input
 	Language        answers.Language
-	TimeZone        string // IANA name
-	MaxPrompt       int    // bytes
+	PageLanguage    nova.Language // of answers on the owner's page; "": Language
+	TimeZone        string        // IANA name
+	MaxPrompt       int           // bytes
 	Topics          topics.Options
 	Searches        choice.Start // whether every text goes to Search
 }
@@ -132,7 +133,7 @@ func open(ctx context.Context, deps Deps, opts Options) (_ *Host, err error) {
 		return nil, err
 	}
 	host.Turns = turns.New(h, queue, spoken, dictated, host.Topics, searches, turns.Options{
-		Model: deps.Model, Answered: hasModel, Find: deps.Find, Search: deps.Search, Language: opts.Language,
+		Model: deps.Model, Answered: hasModel, Find: deps.Find, Search: deps.Search, Language: opts.Language, PageLanguage: opts.PageLanguage,
 		MaxPrompt: cmp.Or(opts.MaxPrompt, answers.DefaultPrompt), InputInstanceID: opts.InputInstanceID,
 	})
 	host.Chats = chats.New(h, deps.Archive, queue, host.Topics, spoken, opts.Language)

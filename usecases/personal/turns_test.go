@@ -134,7 +134,7 @@ func TestD19_AnAnswerThatTheModelEndsOtherwise(t *testing.T) {
 }
 
 // A client's language is that of the answers to it.
-func TestAnswersAreInTheLanguageOfTheClient(t *testing.T) {
+func TestN10_AnswersAreInTheLanguageOfTheClient(t *testing.T) {
 	staged(t, func(s *stage) {
 		s.putFeed("f1", nil)
 		chinese := s.attach(hub.Terms{Personal: true, Language: nova.Chinese})
@@ -142,12 +142,15 @@ func TestAnswersAreInTheLanguageOfTheClient(t *testing.T) {
 		chinese.done("o", "conversations.open_feed", `{"feed_id":"f1"}`)
 		synctest.Wait()
 		s.phone().accept("b", "chat:main", "text")
-		for i, want := range []string{"in Simplified Chinese", "in Simplified Chinese", "in English"} {
+		s.desktop().accept("c", "chat:main", "text")
+		for i, want := range []string{"就用简体中文", "就用简体中文", "in English", "就用简体中文"} {
 			if system := s.model.calls()[i].System; !contains(system, want) {
 				t.Errorf("turn %d is not answered %s: %s", i, want, system)
 			}
 		}
-	}, func(_ *personal.Deps, o *personal.Options) { o.Language = answers.English })
+	}, func(_ *personal.Deps, o *personal.Options) {
+		o.Language, o.PageLanguage = answers.English, nova.Chinese
+	})
 }
 
 // What is held back while a clearing is on its way is what was said then. The

@@ -11,6 +11,7 @@ import (
 
 	"plexus/adapters/sqlite"
 	"plexus/domain/answers"
+	"plexus/domain/nova"
 	"plexus/ports"
 	"plexus/usecases/ask"
 	"plexus/usecases/personal"
@@ -34,7 +35,7 @@ func (p *process) newQuestions(keep ports.AnswerRecorder) (*ask.Service, error) 
 		generations = hostedGenerations
 	}
 	return ask.New(deps, ask.Options{
-		Language: answers.Language(cfg.Language), NoAnswers: cfg.Model.Kind == "none", IndexShared: cfg.Index.Shared,
+		Language: answers.Language(cfg.OwnLanguage()), NoAnswers: cfg.Model.Kind == "none", IndexShared: cfg.Index.Shared,
 		MaxSearches: cfg.Limits.Searches, MaxGenerations: generations, MaxPrompt: cfg.Limits.Prompt,
 	})
 }
@@ -60,7 +61,7 @@ func (p *process) newPersonal(ctx context.Context) (*personal.Host, error) {
 		deps.HasModel = p.services.Local.Available
 	}
 	return personal.New(ctx, deps, personal.Options{
-		InputInstanceID: newUUID(), Language: answers.Language(cfg.Language), TimeZone: timeZone(), MaxPrompt: cfg.Limits.Prompt,
+		InputInstanceID: newUUID(), Language: answers.Language(cfg.PhoneLanguage()), PageLanguage: nova.Language(cfg.OwnLanguage()), TimeZone: timeZone(), MaxPrompt: cfg.Limits.Prompt,
 		Searches: choice.Start{On: cfg.Search.Conversations, Fixed: cfg.Search.ConversationsFrom != ""},
 		Topics: topics.Options{
 			MaxTopics:   cfg.Conversations.Topics,

@@ -3,6 +3,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -18,7 +19,7 @@ import (
 // Config is everything that can be set. Zero limits mean the defaults of the
 // packages that have them.
 type Config struct {
-	Language       string // en or zh-CN
+	Language       string // en or zh-CN; "" when nothing says one: see OwnLanguage and PhoneLanguage
 	PublicURL      string // as domain/pairing writes it; "": none is set here
 	PublicURLFrom  string // what sets PublicURL, for people
 	Listen         Listen
@@ -140,19 +141,29 @@ func defaults(env cli.Env, dataDir string) (Config, error) {
 	}, err
 }
 
-// defaultLanguage reads the locale; a machine without one gets Chinese.
+// OwnLanguage is that of the fixed sentences that browsers and the command line get
+// (decision G16).
+func (c Config) OwnLanguage() string { return cmp.Or(c.Language, "en") }
+
+// PhoneLanguage is that of conversations, unless a phone asks for another one: where
+// nothing says a language it is Chinese, as the client protocol has it (decision G16).
+func (c Config) PhoneLanguage() string { return cmp.Or(c.Language, "zh-CN") }
+
+// defaultLanguage is that of PROMPT_LANGUAGE or of the locale; "" where neither says one.
 func defaultLanguage(env cli.Env) string {
 	for _, name := range []string{"PROMPT_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"} {
 		locale, _, _ := strings.Cut(env.Getenv(name), ".")
 		switch {
 		case locale == "":
 			continue
-		case locale == "C" || locale == "POSIX" || strings.HasPrefix(strings.ToLower(locale), "zh"):
+		case locale == "C" || locale == "POSIX":
+			return ""
+		case strings.HasPrefix(strings.ToLower(locale), "zh"):
 			return "zh-CN"
 		}
 		return "en"
 	}
-	return "zh-CN"
+	return ""
 }
 
 // contradictions reports settings that would have no effect.

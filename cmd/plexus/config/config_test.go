@@ -273,13 +273,24 @@ func TestConfig_Secrets(t *testing.T) {
 	}
 }
 
-func TestConfig_Language(t *testing.T) {
-	for environ, want := range map[string]string{
-		"": "zh-CN", "LANG=C": "zh-CN", "LANG=POSIX": "zh-CN", "LANG=zh_TW.UTF-8": "zh-CN", "LANG=en_US.UTF-8": "en", "LANG=de_DE": "en",
-		"PROMPT_LANGUAGE=zh-CN LANG=en_US": "zh-CN", "LC_ALL=en_GB LANG=zh_CN": "en",
+func TestG16_Language(t *testing.T) {
+	for _, tc := range []struct{ file, environ, own, phones string }{
+		{"", "LANG=", "en", "zh-CN"},
+		{"", "LANG=C", "en", "zh-CN"},
+		{"", "LANG=C.UTF-8", "en", "zh-CN"},
+		{"", "LANG=POSIX", "en", "zh-CN"},
+		{"", "LC_ALL=C LANG=de_DE", "en", "zh-CN"},
+		{"", "LANG=zh_TW.UTF-8", "zh-CN", "zh-CN"},
+		{"", "LANG=en_US.UTF-8", "en", "en"},
+		{"", "LANG=de_DE", "en", "en"},
+		{"", "PROMPT_LANGUAGE=zh-CN LANG=en_US", "zh-CN", "zh-CN"},
+		{"", "LC_ALL=en_GB LANG=zh_CN", "en", "en"},
+		{`language = "en"`, "PROMPT_LANGUAGE=zh-CN", "en", "en"},
+		{`language = "zh-CN"`, "LANG=en_US.UTF-8", "zh-CN", "zh-CN"},
 	} {
-		if got := defaultLanguage(cli.Env{Environ: strings.Fields(environ)}); got != want {
-			t.Errorf("%q: %s, want %s", environ, got, want)
+		c, _, err := load(t, tc.file, strings.Fields(tc.environ), nil)
+		if err != nil || c.OwnLanguage() != tc.own || c.PhoneLanguage() != tc.phones {
+			t.Errorf("%+v: %s and %s, %v", tc, c.OwnLanguage(), c.PhoneLanguage(), err)
 		}
 	}
 }

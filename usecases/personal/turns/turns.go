@@ -28,12 +28,13 @@ import (
 // Options are what turns are answered with.
 type Options struct {
 	Model           ports.Generator
-	Answered        func() bool // whether there is a model now
-	Find            Find        // looks up on this machine what a turn can quote; nil: nothing
-	Search          Find        // also asks the search service; nil: there is none
-	Language        answers.Language
-	MaxPrompt       int    // bytes
-	InputInstanceID string // UUID of this process's text input
+	Answered        func() bool      // whether there is a model now
+	Find            Find             // looks up on this machine what a turn can quote; nil: nothing
+	Search          Find             // also asks the search service; nil: there is none
+	Language        answers.Language // of answers to a phone that asks for none
+	PageLanguage    nova.Language    // of answers on the owner's page; "": Language
+	MaxPrompt       int              // bytes
+	InputInstanceID string           // UUID of this process's text input
 }
 
 // Find looks up what helps to answer a text: at most limit results, best first, and
@@ -105,12 +106,15 @@ type Text struct {
 // checked what an input.text has to be. It is durable on return. Errors are
 // workbench.Refusal, or failures of the store.
 func (t *Turns) SubmitText(ctx context.Context, conversationID, text string) error {
-	return t.submit(ctx, Text{ConversationID: conversationID, Text: text})
+	return t.submit(ctx, Text{ConversationID: conversationID, Text: text, Language: t.opts.PageLanguage})
 }
 
 // take is input.text.
 func (t *Turns) take(ctx context.Context, c *hub.Client, m nova.InputText) error {
 	s := Text{ConversationID: m.ConversationID, Text: m.Text, RequestID: m.RequestID, Language: c.Terms.Language}
+	if c.Terms.Desktop {
+		s.Language = t.opts.PageLanguage
+	}
 	if m.SourceTodo.Set {
 		s.Todo = conversations.TodoRef{ID: m.SourceTodo.Value.ID, Version: m.SourceTodo.Value.Version}
 	}
