@@ -26,8 +26,8 @@ type streamLink struct {
 	closing  sync.Once
 }
 
-func (l *streamLink) ReadFrame() (framing.Header, []byte, error) {
-	h, frame, err := l.buffer.Read(l.reader)
+func (l *streamLink) ReadFrame(admit nervews.Admit) (framing.Header, []byte, error) {
+	h, frame, err := l.buffer.Read(l.reader, admit)
 	if err == nil {
 		l.watchdog.FrameDone(l.reader.Buffered())
 		if !l.spoken {
@@ -37,7 +37,10 @@ func (l *streamLink) ReadFrame() (framing.Header, []byte, error) {
 		return h, frame, nil
 	}
 	var broken *framing.FrameError
+	var end *nervews.LinkError
 	switch {
+	case errors.As(err, &end):
+		return h, nil, end
 	case errors.Is(err, io.EOF): // between two frames: a clean end
 		l.atEnd.Store(true)
 		return h, nil, &nervews.LinkError{Reason: sessions.ClientGone}

@@ -18,6 +18,7 @@ import (
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
 	"plexus/domain/sessions"
+	"plexus/usecases/syncx"
 )
 
 // PeerAuth knows the open sockets; who can open this one is the owner.
@@ -31,9 +32,11 @@ type PeerAuth interface {
 // default.
 type Config struct {
 	Places gate.Limits // default DefaultPlaces
-	Timing nervews.Timing
-	Limits wsconn.Limits
-	Log    *slog.Logger
+	// Payloads is shared with the other transport; the default is nervews.NewPayloads.
+	Payloads *syncx.Budget
+	Timing   nervews.Timing
+	Limits   wsconn.Limits
+	Log      *slog.Logger
 }
 
 // DefaultPlaces are those of decisions G12 and G17. A tool shakes no hands: until it
@@ -58,6 +61,9 @@ type Server struct {
 func New(queries nervews.QueryService, auth PeerAuth, config Config) *Server {
 	if config.Places == (gate.Limits{}) {
 		config.Places = DefaultPlaces()
+	}
+	if config.Payloads == nil {
+		config.Payloads = nervews.NewPayloads()
 	}
 	if config.Limits == (wsconn.Limits{}) {
 		config.Limits = wsconn.DefaultLimits()
@@ -103,8 +109,8 @@ func (s *Server) admit(conn net.Conn) {
 	log := s.config.Log.With("connection", s.lastID.Add(1), "transport", "unix", "basis", string(admission.AsLocalUser))
 	peer := admission.Peer{Basis: admission.AsLocalUser}
 	watchdog := wsconn.NewWatchdogConn(conn, s.config.Limits, false)
-	link := &streamLink{conn: conn, watchdog: watchdog, reader: bufio.NewReader(watchdog)}
-	go nervews.NewSession(link, s.queries, peer, s.config.Timing, log).Serve(s.tracker, s.auth, admission.Verdict{Admitted: true, Peer: peer})
+	link := &streamLink{conn: conn, watchdog: watchdog, reader: bufio.NewReader(watchdog), buffer: nervews.FrameBuffer{Waited: watchdog.FrameWaited}}
+	go nervews.NewSession(link, s.queries, peer, s.config.Payloads, s.config.Timing, log).Serve(s.tracker, s.auth, admission.Verdict{Admitted: true, Peer: peer})
 }
 
 // Shutdown stops accepting, ends every session and waits for them, or for ctx.

@@ -159,7 +159,8 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 	}
 	log := s.config.Log.With("connection", s.lastID.Add(1), "transport", "websocket",
 		"origin", verdict.Peer.Origin, "basis", string(verdict.Peer.Basis))
-	session := NewSession(&socketLink{socket: socket}, s.queries, verdict.Peer, s.config.Timing, log)
+	link := &socketLink{socket: socket, buffer: FrameBuffer{Waited: socket.FrameWaited}}
+	session := NewSession(link, s.queries, verdict.Peer, s.config.Payloads, s.config.Timing, log)
 	// It runs in a goroutine of its own, so that net/http's grown stack is freed;
 	// the tracker, which Shutdown waits for, has its slot already.
 	go session.Serve(s.Tracker, s.auth, verdict)

@@ -14,8 +14,9 @@ import (
 // goroutine, WriteFrame by one at a time; the rest may be called by anybody.
 type Link interface {
 	// ReadFrame gives the next frame's header and the whole frame, valid until
-	// the next call. An error is a *LinkError.
-	ReadFrame() (framing.Header, []byte, error)
+	// the next call. Between header and payload it calls admit, which may wait.
+	// An error is a *LinkError.
+	ReadFrame(admit Admit) (framing.Header, []byte, error)
 	// WriteFrame writes one whole frame. An error is a *LinkError.
 	WriteFrame(frame []byte) error
 	// Close ends the connection as reason wants it and frees a blocked ReadFrame
@@ -30,6 +31,10 @@ type Link interface {
 	// the peer still waits for answers.
 	HalfOpen() bool
 }
+
+// Admit waits until there is room for the payload of a frame, and reports whether it
+// had to. An error is a *LinkError.
+type Admit func(h framing.Header) (waited bool, err error)
 
 // LinkError is why a link can go on no longer.
 type LinkError struct {
@@ -77,14 +82,25 @@ const (
 
 // FrameBuffer holds the frame that is being read; its memory grows as bytes
 // arrive and is used again for the next frame.
-type FrameBuffer struct{ b []byte }
+type FrameBuffer struct {
+	b []byte
+	// Waited, if set, is called when a frame had to wait for room: that time is not
+	// its sender's.
+	Waited func()
+}
 
-// Read reads one frame from r: 20 bytes, then, only if they pass every check, the
-// payload. It does not read beyond the frame.
-func (f *FrameBuffer) Read(r io.Reader) (framing.Header, []byte, error) {
+// Trim lets go of a buffer that is too large to keep while nothing comes.
+func (f *FrameBuffer) Trim() {
 	if f.b == nil || cap(f.b) > keepBuffer {
 		f.b = make([]byte, 128)
 	}
+}
+
+// Read reads one frame from r: 20 bytes, then, only if they pass every check, the
+// payload, for which admit, which may be nil, has made room. It does not read beyond
+// the frame.
+func (f *FrameBuffer) Read(r io.Reader, admit Admit) (framing.Header, []byte, error) {
+	f.Trim()
 	f.b = f.b[:cap(f.b)]
 	n, err := io.ReadFull(r, f.b[:framing.HeaderSize])
 	if err != nil && !isEnd(err) {
@@ -96,6 +112,15 @@ func (f *FrameBuffer) Read(r io.Reader) (framing.Header, []byte, error) {
 	h, err := framing.ParseHeader(f.b[:n])
 	if err != nil {
 		return framing.Header{}, nil, err
+	}
+	if admit != nil {
+		waited, err := admit(h)
+		if err != nil {
+			return framing.Header{}, nil, err
+		}
+		if waited && f.Waited != nil {
+			f.Waited()
+		}
 	}
 	want := framing.HeaderSize + int(h.PayloadLength)
 	for n < want {
@@ -127,7 +152,8 @@ type socketLink struct {
 	after  [1]byte // what follows a frame in its message: nothing may
 }
 
-func (l *socketLink) ReadFrame() (framing.Header, []byte, error) {
+func (l *socketLink) ReadFrame(admit Admit) (framing.Header, []byte, error) {
+	l.buffer.Trim()
 	binary, body, err := l.socket.Next()
 	if err != nil {
 		return framing.Header{}, nil, readError(err)
@@ -135,7 +161,7 @@ func (l *socketLink) ReadFrame() (framing.Header, []byte, error) {
 	if !binary {
 		return framing.Header{}, nil, &LinkError{Reason: sessions.NotBinary}
 	}
-	h, frame, err := l.buffer.Read(body)
+	h, frame, err := l.buffer.Read(body, admit)
 	if err != nil {
 		return framing.Header{}, nil, frameError(err)
 	}
@@ -173,7 +199,10 @@ func (l *socketLink) HalfOpen() bool { return false }
 // vanished there may be logged as malformed.
 func frameError(err error) *LinkError {
 	var broken *framing.FrameError
+	var end *LinkError
 	switch {
+	case errors.As(err, &end):
+		return end
 	case errors.Is(err, io.EOF): // an empty message
 		return &LinkError{Reason: sessions.MalformedFrame}
 	case errors.As(err, &broken):

@@ -24,7 +24,7 @@ func (s *Session) enqueue(ctx context.Context, b *wsconn.Buffer, push func() (bo
 		queued, err := push()
 		var room <-chan struct{}
 		if !queued {
-			room = s.room.Wait()
+			room = s.drained.Wait()
 		}
 		s.mu.Unlock()
 		switch {
@@ -63,7 +63,7 @@ func (s *Session) Next() (f wsconn.Frame, ok bool) {
 	if b == nil {
 		return wsconn.Frame{}, false
 	}
-	s.room.Notify()
+	s.drained.Notify()
 	return wsconn.Frame{Buffer: b}, true
 }
 

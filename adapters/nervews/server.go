@@ -12,6 +12,7 @@ import (
 	"plexus/adapters/httpguard"
 	"plexus/adapters/wsconn"
 	"plexus/domain/admission"
+	"plexus/usecases/syncx"
 )
 
 // PeerAuth decides who may open a socket, and knows the open ones.
@@ -28,9 +29,11 @@ type PeerAuth interface {
 // default.
 type Config struct {
 	Places gate.Limits // default DefaultPlaces
-	Timing Timing
-	Limits wsconn.Limits
-	Log    *slog.Logger
+	// Payloads is shared with the other transport; the default is NewPayloads.
+	Payloads *syncx.Budget
+	Timing   Timing
+	Limits   wsconn.Limits
+	Log      *slog.Logger
 	// OwnersPage is the address of the owner's page, which extensions are told; "" for
 	// none. It has nothing of a session.
 	OwnersPage string
@@ -38,6 +41,13 @@ type Config struct {
 	// nil where the system cannot say.
 	PeerIsOurs func(net.Conn) (bool, error)
 }
+
+// MaxPayloads bounds the bytes of all queries that the process has in flight (decision
+// G17). One origin gets half of them at most.
+const MaxPayloads = 256 << 20
+
+// NewPayloads gives the room for the payloads of all connections.
+func NewPayloads() *syncx.Budget { return syncx.NewBudget(MaxPayloads) }
 
 // DefaultPlaces are those of decisions G12 and G17.
 func DefaultPlaces() gate.Limits { return gate.Limits{Connections: 1024, Opening: 64, Spare: 8} }
@@ -56,6 +66,9 @@ type Server struct {
 func New(queries QueryService, auth PeerAuth, config Config) *Server {
 	if config.Places == (gate.Limits{}) {
 		config.Places = DefaultPlaces()
+	}
+	if config.Payloads == nil {
+		config.Payloads = NewPayloads()
 	}
 	if config.Limits == (wsconn.Limits{}) {
 		config.Limits = wsconn.DefaultLimits()

@@ -39,6 +39,7 @@ type Session struct {
 	link    Link
 	queries QueryService
 	asker   string
+	room    payloadRoom
 	timing  Timing
 	log     *slog.Logger
 
@@ -50,7 +51,7 @@ type Session struct {
 	mu       sync.Mutex
 	inflight sessions.Inflight[*request]
 	outbox   wsconn.Outbox
-	room     syncx.Notifier // tells that the outbox has room again
+	drained  syncx.Notifier // tells that the outbox has room again
 	ended    bool
 	payloads int // bytes of the queries that are being answered
 	reason   sessions.CloseReason
@@ -66,7 +67,7 @@ type request struct{ cancel context.CancelFunc }
 type counts struct{ frames, queries, cancels, refused, ignored int }
 
 // NewSession prepares a session for a peer.
-func NewSession(link Link, queries QueryService, peer admission.Peer, timing Timing, log *slog.Logger) *Session {
+func NewSession(link Link, queries QueryService, peer admission.Peer, payloads *syncx.Budget, timing Timing, log *slog.Logger) *Session {
 	if timing.KeepAlive == 0 {
 		timing.KeepAlive = wsconn.KeepAliveInterval
 	}
@@ -78,9 +79,10 @@ func NewSession(link Link, queries QueryService, peer admission.Peer, timing Tim
 		link: link, queries: queries, asker: peer.Origin, timing: timing, log: log,
 		ctx: ctx, cancel: cancel,
 	}
+	s.room = payloadRoom{budget: payloads, origin: peer.Origin, ctx: ctx}
 	var keepAlive *wsconn.KeepAlive
 	if p := link.Peer(); p != nil {
-		keepAlive = wsconn.NewKeepAlive(ctx, p, timing.KeepAlive, 0)
+		keepAlive = wsconn.NewKeepAlive(ctx, &patientPeer{Peer: p, room: &s.room}, timing.KeepAlive, 0)
 	}
 	s.writer = wsconn.NewWriter(s, func(f wsconn.Frame) error { return link.WriteFrame(f.Buffer.B) }, link.CloseNow, keepAlive)
 	return s
@@ -162,8 +164,11 @@ func (s *Session) readLoop() (end *LinkError) {
 			end = &LinkError{Reason: sessions.Internal}
 		}
 	}()
+	defer s.room.giveBack()
+	admit := s.room.admit
 	for {
-		h, frame, err := s.link.ReadFrame()
+		s.room.giveBack() // what no query has taken over
+		h, frame, err := s.link.ReadFrame(admit)
 		if err != nil {
 			if errors.As(err, &end) {
 				return end
@@ -215,7 +220,7 @@ func (s *Session) cancelRequest(id uint64) {
 	s.mu.Lock()
 	r, live := s.inflight.End(id)
 	s.outbox.Drop(id)
-	s.room.Notify()
+	s.drained.Notify()
 	s.mu.Unlock()
 	if live {
 		r.cancel()
@@ -242,17 +247,20 @@ func (s *Session) beginQuery(id uint64, payload []byte) {
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	r := &request{cancel: cancel}
-	if err := s.begin(id, r, len(payload)); err != nil {
+	size := len(payload) // the worker must not keep the payload itself
+	if err := s.begin(id, r, size); err != nil {
 		cancel()
 		if !errors.Is(err, errGone) {
 			s.refuse(id, err)
 		}
 		return
 	}
+	s.room.handOver()
 	s.work.Go(func() {
+		defer s.room.release(size)
 		s.answer(ctx, id, r, query)
 		s.mu.Lock()
-		s.payloads -= len(payload)
+		s.payloads -= size
 		s.mu.Unlock()
 	})
 }

@@ -118,7 +118,7 @@ type scriptedLink struct {
 	once   sync.Once
 }
 
-func (l *scriptedLink) ReadFrame() (framing.Header, []byte, error) {
+func (l *scriptedLink) ReadFrame(Admit) (framing.Header, []byte, error) {
 	l.reads++
 	if l.onRead(l.reads); l.reads > 1000 {
 		return framing.Header{}, nil, &LinkError{Reason: sessions.ClientGone}
@@ -141,7 +141,7 @@ func TestFramesAfterTheEndAreNotDispatched(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			link := &scriptedLink{frame: frame, closed: make(chan struct{})}
 			host := openHost{answer: func(ctx context.Context, _ ask.Question, _ ports.AnswerSink) { <-ctx.Done() }}
-			s := NewSession(link, host, admission.Peer{}, Timing{}, slog.New(slog.DiscardHandler))
+			s := NewSession(link, host, admission.Peer{}, NewPayloads(), Timing{}, slog.New(slog.DiscardHandler))
 			link.onRead = func(n int) {
 				if n == last {
 					s.Close(sessions.Shutdown)
@@ -226,7 +226,7 @@ func (l *slowClose) Close(sessions.CloseReason) {
 	l.CloseNow()
 }
 
-func (l *slowClose) ReadFrame() (framing.Header, []byte, error) {
+func (l *slowClose) ReadFrame(Admit) (framing.Header, []byte, error) {
 	<-l.closed
 	return framing.Header{}, nil, &LinkError{Reason: sessions.ClientGone}
 }
@@ -235,7 +235,7 @@ func (l *slowClose) ReadFrame() (framing.Header, []byte, error) {
 func TestClose_HasALimitOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		link := &slowClose{scriptedLink: scriptedLink{closed: make(chan struct{})}}
-		s := NewSession(link, openHost{}, admission.Peer{}, Timing{}, slog.New(slog.DiscardHandler))
+		s := NewSession(link, openHost{}, admission.Peer{}, NewPayloads(), Timing{}, slog.New(slog.DiscardHandler))
 		var running sync.WaitGroup
 		running.Go(s.Run)
 		s.Close(sessions.Shutdown)

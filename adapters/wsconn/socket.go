@@ -151,6 +151,16 @@ func (s *Socket) frameDone() {
 	}
 }
 
+// FrameWaited says that the rest of a message was not read for a while by our own
+// decision: its time begins anew.
+func (s *Socket) FrameWaited() {
+	s.readMu.Lock()
+	defer s.readMu.Unlock()
+	if !s.closed {
+		s.watchdog.FrameWaited()
+	}
+}
+
 // textPiece is the longest text that goes out as one frame, in bytes. On a link
 // that takes a minute for a long one, pings and pongs must get in between.
 const textPiece = 16 << 10

@@ -72,6 +72,9 @@ func (w *WatchdogConn) FrameDone(ahead int) {
 	w.frameIsNew = w.midFrame
 }
 
+// FrameWaited begins the time of the frame anew: it was not read meanwhile.
+func (w *WatchdogConn) FrameWaited() { w.frameIsNew = w.midFrame }
+
 // Write writes under the write limit, which counts progress: each piece that the
 // kernel takes begins it anew, so that a slow reader of a long message is not
 // closed.

@@ -81,7 +81,7 @@ func (p phrasing) quotePage(page framing.PageContext, question string, most, roo
 	if page.Extract == "" || left <= 0 {
 		return p.quote(PageMark, body.String(), most)
 	}
-	part := excerpt(page.Extract, question, left)
+	part := excerpt(text.Truncate(page.Extract, maxPageBytes), question, left)
 	body.WriteString(p.extractLine(page, part))
 	body.WriteString(part)
 	return p.quote(PageMark, body.String(), most)

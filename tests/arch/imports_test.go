@@ -100,7 +100,7 @@ func table() []row {
 		{"adapters/httpguard", nil, []string{"io", "net", "net/http", "slices", "strings"}, nil,
 			"what is checked of a request is the same for every listener; what a listener does about it is not known here"},
 		{"adapters/nervews", []string{"domain/...", "usecases/...", "ports", "adapters/gate", "adapters/httpguard", "adapters/wsconn"}, anything, []string{wire}, driving},
-		{"adapters/nerveuds", []string{"domain/...", "ports", "adapters/gate", "adapters/wsconn", "adapters/nervews"}, anything,
+		{"adapters/nerveuds", []string{"domain/...", "ports", waits, "adapters/gate", "adapters/wsconn", "adapters/nervews"}, anything,
 			[]string{"golang.org/x/sys"}, "the Unix socket runs the same session as the WebSocket, over a plain connection"},
 		{"adapters/novaws", []string{"domain/...", "usecases/...", "ports", "adapters/gate", "adapters/httpguard", "adapters/wsconn"}, anything, []string{wire}, driving},
 		{"adapters/nerveclient", []string{"domain/..."}, anything, []string{wire}, "a client must work without the host's code"},

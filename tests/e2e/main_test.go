@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -43,6 +44,7 @@ const extractive = "PLEXUS_MODEL_KIND=extractive"
 type place struct {
 	home    string
 	environ []string
+	files   int // that a host may have open; 0: as many as the test may
 }
 
 func newPlace(t *testing.T, environ ...string) place {
@@ -63,6 +65,10 @@ func (p place) dataDir() string { return filepath.Join(p.home, "data") }
 
 func (p place) command(t *testing.T, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), binary, args...)
+	if p.files > 0 {
+		limited := append([]string{"-c", fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, p.files), binary}, args...)
+		cmd = exec.CommandContext(t.Context(), "sh", limited...)
+	}
 	cmd.Env = append(p.environ, "PLEXUS_DATA_DIR="+p.dataDir())
 	return cmd
 }

@@ -95,7 +95,7 @@ func start(t *testing.T, s setup) *fixture {
 	s.config.Log = log
 	d := queryService{Service: answerer, answer: s.answer}
 	f.websocket = nervews.New(d, f.browsers, s.config)
-	f.unix = nerveuds.New(d, f.browsers, nerveuds.Config{Log: log, Timing: s.config.Timing, Limits: s.config.Limits})
+	f.unix = nerveuds.New(d, f.browsers, nerveuds.Config{Log: log, Payloads: s.config.Payloads, Timing: s.config.Timing, Limits: s.config.Limits})
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

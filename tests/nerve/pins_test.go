@@ -124,7 +124,7 @@ func readsBack(id uint64, payload string) func(*testing.T, *fixture) {
 		prepare(t, client)
 		prepare(t, server)
 		go func() { _, _ = client.Write(frame(framing.Ping, framing.Final, id, payload)) }() // a failure shows in the read
-		h, got, err := new(nervews.FrameBuffer).Read(server)
+		h, got, err := new(nervews.FrameBuffer).Read(server, nil)
 		if err != nil || h.RequestID != id || int(h.PayloadLength) != len(payload) || string(got[framing.HeaderSize:]) != payload {
 			t.Errorf("read %+v %q (%v)", h, got, err)
 		}

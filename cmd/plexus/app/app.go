@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -34,6 +35,10 @@ const (
 	stopLimit    = 4 * time.Second // for connections; the whole stop has 5 s
 	warmLimit    = 5 * time.Second
 )
+
+// memoryLimit is how much memory the runtime works hard to stay within, in bytes, unless
+// GOMEMLIMIT says otherwise. What all queries in flight may take fits into it.
+const memoryLimit = 320 << 20
 
 // Options say how a host runs.
 type Options struct {
@@ -74,6 +79,9 @@ func Run(ctx context.Context, env cli.Env, opts Options) error {
 		return config.Unusable(err)
 	}
 	defer called.Close()
+	if env.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	for _, warning := range opts.Warnings {
 		log.Warn(warning)
 	}

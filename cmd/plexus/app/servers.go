@@ -51,8 +51,8 @@ func newPlaces(cfg config.Limits, openFiles int, log *slog.Logger) places {
 
 // nerveServers are the servers of NERVE on the listeners that are open.
 func (p *process) nerveServers() []server {
-	l := p.listeners
-	ws := nervews.Config{Places: p.places.nerve, OwnersPage: l.ownersPage(), Log: p.log}
+	l, payloads := p.listeners, nervews.NewPayloads()
+	ws := nervews.Config{Places: p.places.nerve, Payloads: payloads, OwnersPage: l.ownersPage(), Log: p.log}
 	if runtime.GOOS == "linux" {
 		ws.PeerIsOurs = hostfiles.TCPPeerIsOurs // other systems do not tell whose a connection is
 	}
@@ -60,7 +60,7 @@ func (p *process) nerveServers() []server {
 	servers := []server{{"NERVE WebSocket", l.nerve, web.Serve, web.Shutdown}}
 	if l.nerveSocket != nil {
 		l.nerveSocket.OnRefused = func() { p.browsers.Refuse(admission.ForeignUser, "") }
-		unix := nerveuds.New(p.questions, p.browsers, nerveuds.Config{Places: p.places.nerveSocket, Log: p.log})
+		unix := nerveuds.New(p.questions, p.browsers, nerveuds.Config{Places: p.places.nerveSocket, Payloads: payloads, Log: p.log})
 		servers = append(servers, server{"NERVE socket", l.nerveSocket, unix.Serve, unix.Shutdown})
 	}
 	return servers
