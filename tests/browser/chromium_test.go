@@ -51,8 +51,11 @@ func findChromium(t *testing.T) string {
 	}
 	_, inContainer := os.Stat("/.dockerenv")
 	if os.Geteuid() == 0 && (os.Getenv("CI") != "" || inContainer == nil) {
-		if out, err := exec.CommandContext(t.Context(), "apt-get", "install", "-y", "--no-install-recommends", "chromium").CombinedOutput(); err != nil {
-			t.Fatalf("apt-get install chromium: %v\n%s", err, out)
+		// A fresh machine has no list of packages, and an old list names files that are gone.
+		for _, args := range [][]string{{"update"}, {"install", "-y", "--no-install-recommends", "chromium"}} {
+			if out, err := exec.CommandContext(t.Context(), "apt-get", args...).CombinedOutput(); err != nil {
+				t.Fatalf("apt-get %s: %v\n%s", strings.Join(args, " "), err, out)
+			}
 		}
 		if path := lookUpChromium(); path != "" {
 			return path
