@@ -2,8 +2,10 @@ package outbound
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"plexus/domain/text"
@@ -33,7 +35,7 @@ var (
 // sent: every word that stands there, unless it is one in which services word their
 // errors. "" when nothing is left.
 func Said(message, key string, sent ...string) string {
-	message = strings.ToValidUTF8(text.Truncate(message, maxSaidRead), "")
+	message = strings.ToValidUTF8(unescaped(text.Truncate(message, maxSaidRead)), "")
 	for _, credential := range []*regexp.Regexp{keyAfterScheme, keyAfterName, userInAddress, keyByBeginning} {
 		message = credential.ReplaceAllString(message, "${1}"+Hidden)
 	}
@@ -54,6 +56,31 @@ func Said(message, key string, sent ...string) string {
 	return message
 }
 
+// escapes are runs of characters as programs write them in texts that they repeat: of
+// JSON and Python, which may be within another such text, and of addresses.
+var escapes = regexp.MustCompile(`(?:\\+u[0-9A-Fa-f]{4})+|(?:\\+U[0-9A-Fa-f]{8})+|(?:\\+x[0-9A-Fa-f]{2})+|(?:%[0-9A-Fa-f]{2})+`)
+
+// unescaped gives the characters that escapes stand for, since what is repeated in them
+// has to be found. Line ends and tabs are left: a path may look like one.
+func unescaped(message string) string {
+	return escapes.ReplaceAllStringFunc(message, func(run string) string {
+		var units []uint16
+		var out []byte
+		for _, code := range strings.FieldsFunc(run, func(r rune) bool { return strings.ContainsRune(`\uUx%`, r) }) {
+			n, _ := strconv.ParseUint(code, 16, 32)
+			switch len(code) {
+			case 2:
+				out = append(out, byte(n))
+			case 4:
+				units = append(units, uint16(n))
+			default:
+				out = utf8.AppendRune(out, rune(n))
+			}
+		}
+		return string(append(out, string(utf16.Decode(units))...))
+	})
+}
+
 // keyPart is how many bytes of a key betray it.
 const keyPart = 6
 
@@ -71,12 +98,18 @@ func sharesKey(word, key string) bool {
 func hideSent(message, sent string) string {
 	var out strings.Builder
 	harmless := errorWords()
+	isSent := func(word string) bool {
+		word = strings.ToLower(word)
+		return !harmless[word] && repeats(word, sent)
+	}
 	for len(message) > 0 {
 		end := strings.IndexFunc(message, func(r rune) bool { return !isWordPart(r) })
 		if end < 0 {
 			end = len(message)
 		}
-		if word := message[:end]; !harmless[strings.ToLower(word)] && repeats(strings.ToLower(word), sent) {
+		word := message[:end]
+		afterEscape := strings.HasSuffix(out.String(), `\`) && strings.IndexAny(word, "nrtbf") == 0 // as in \nAnna
+		if isSent(word) || afterEscape && isSent(word[1:]) {
 			out.WriteString(Hidden)
 		} else {
 			out.WriteString(word)

@@ -52,9 +52,15 @@ func TestSaid_RepeatsNothing(t *testing.T) {
 		"the password is hunter2",
 		"upstream refused sk-proj-abc123def",
 		"upstream refused AIzaSyD-abc_123456",
+		// As programs write texts that they repeat: with escapes, and percent signs.
+		`input 'So:\nAnna and\tDiabetes\r\n48213'`,
+		`{"content": "\u5979\u7684\u5bc6\u7801\u662f\u5f00\u95e8"}`,
+		`last read: '{\"content\": \"Gr\\u00f6\\u00dfe \\u5f00\\u95e8\\u89c1\\u5c71\"}'`,
+		`b'\xe5\xaf\x86\xe7\xa0\x81\xe6\x98\xaf Gr\xc3\xb6\xc3\x9fe'`,
+		"GET /v1/x?q=Anna%20Example%20%E5%BC%80%E9%97%A8%E8%A7%81%E5%B1%B1",
 	} {
 		got := Said(message, key, sent)
-		for _, secret := range secrets {
+		for _, secret := range append(secrets, "5979", "5f00", "xe5", "E5%", "u00f6", "xc3") {
 			if strings.Contains(strings.ToLower(got), strings.ToLower(secret)) {
 				t.Errorf("%q gives %q, which holds %q", message, got, secret)
 			}
