@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -198,6 +199,33 @@ func TestServices_AProxyThatCannotBeUsedIsNamed(t *testing.T) {
 		if strings.Count(out, want) != 5 || strings.Contains(out, "hunter2") {
 			t.Errorf("%s: want %q of each service and no password:\n%s", env, want, out)
 		}
+	}
+}
+
+// A proxy whose address cannot be read is passed over by the library. Nothing goes out
+// past it, and the cause is told without the address.
+func TestServices_AProxyThatCannotBeReadIsNotPassedOver(t *testing.T) {
+	for _, value := range []string{
+		"http://anna:hunter2%@127.0.0.1:%d", "http://anna:hunter2/@127.0.0.1:%d", "http://anna:hunter2#@127.0.0.1:%d",
+		"http://anna:hunter2", "http://127.0.0.1:port", "ftp://anna:hunter2@127.0.0.1:%d", "http:// hunter2", "://hunter2",
+		"http://hunter2:12#@127.0.0.1:%d", "hunter2:12/x@127.0.0.1:%d", "http://hunter2:12?@127.0.0.1:%d",
+	} {
+		t.Run(value, func(t *testing.T) {
+			t.Parallel()
+			proxy := openHouse(t, "127.0.0.1:0", refusal)
+			value = strings.Replace(value, "%d", strconv.Itoa(proxy.port()), 1)
+			for _, name := range []string{"HTTPS_PROXY", "https_proxy"} {
+				out := runAskAll(t, "https://NAME.invalid", name+"="+value)
+				if strings.Count(out, "the proxy of the environment has an address that cannot be read") != 5 || strings.Contains(out, "hunter2") {
+					t.Errorf("%s=%s: it says\n%s", name, value, out)
+				}
+			}
+			proxy.mu.Lock()
+			defer proxy.mu.Unlock()
+			if len(proxy.asked) != 0 {
+				t.Errorf("the proxy was asked for %v", proxy.asked)
+			}
+		})
 	}
 }
 
