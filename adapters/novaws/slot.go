@@ -31,7 +31,12 @@ func (s *Server) addPendingHello(c *session, peer string) {
 // It may take as long as a probe.
 func (s *Server) acquireSlot(c *session) bool {
 	acquired := s.deps.Auth.MayEnter(c.who) && s.contend(c)
+	refused := acquired && !s.deps.Auth.MayEnter(c.who) // the owner has let another one in meanwhile
 	s.mu.Lock()
+	if refused {
+		s.slot.Release(c.id)
+		acquired = false
+	}
 	s.pendingHellos.Remove(c.id)
 	gone := s.open[c.id] != c
 	s.mu.Unlock()

@@ -84,6 +84,19 @@ func TestK18_ThePlaceIsKeptForWhoIsLetIn(t *testing.T) {
 	}
 }
 
+// So does one that has waited, meanwhile, for the other to show a sign of life.
+func TestK18_ThePlaceIsKeptFromWhoWaitsForIt(t *testing.T) {
+	d := newFakeHost()
+	inFakeTime(t, d, func(t *testing.T, h *harness) {
+		h.silentClient()
+		waiting := h.connectAndHello(masterToken, "")
+		time.Sleep(probeLimit / 2)
+		d.keep(true)
+		waiting.wantEnd(4009)
+		h.connectAndHello(deviceToken, "").welcomed()
+	})
+}
+
 // keep keeps the place from clients with the master token.
 func (d *fakeHost) keep(on bool) {
 	d.mu.Lock()
