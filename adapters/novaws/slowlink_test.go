@@ -2,12 +2,14 @@ package novaws
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"plexus/adapters/wsconn"
 	"plexus/adapters/wsconn/wstest"
 	"plexus/domain/nova"
 	"plexus/domain/sessions"
@@ -44,6 +46,69 @@ func (h *harness) connectSlowly(moves func(p *phone)) (*phone, *slowLink) {
 	p.say(hello(masterToken, asksPersonal))
 	p.welcomed()
 	return p, link
+}
+
+// farLink takes all that is sent to it at once, as the buffers of a kernel and of a
+// proxy do, and lets it through a little faster than the slowest link that counts as
+// one.
+type farLink struct {
+	net.Conn
+	taken chan []byte
+	rest  []byte
+}
+
+func newFarLink(conn net.Conn) *farLink {
+	l := &farLink{Conn: conn, taken: make(chan []byte, 1<<12)}
+	go func() {
+		defer close(l.taken)
+		for {
+			p := make([]byte, 4<<10)
+			n, err := conn.Read(p)
+			if n > 0 {
+				l.taken <- p[:n]
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return l
+}
+
+func (l *farLink) Read(p []byte) (int, error) {
+	for len(l.rest) == 0 {
+		more, ok := <-l.taken
+		if !ok {
+			return 0, io.EOF
+		}
+		l.rest = more
+	}
+	n := copy(p[:min(len(p), 2<<10)], l.rest)
+	l.rest = l.rest[n:]
+	time.Sleep(time.Duration(n) * time.Second / (wsconn.SlowestLink + 1<<10))
+	return n, nil
+}
+
+// TestK5_WhatIsOnItsWayIsNoSilence: a state that the buffers have swallowed takes longer
+// to arrive than a client may be silent, and the pings wait behind it.
+func TestK5_WhatIsOnItsWayIsNoSilence(t *testing.T) {
+	d := newFakeHost()
+	revision, _ := d.composes(900 << 10)
+	inFakeTime(t, d, func(t *testing.T, h *harness) {
+		p := h.start(wstest.NewPeer(newFarLink(h.open(clientPath).Conn)))
+		defer p.hangUp()
+		p.say(hello(masterToken, asksPersonal))
+		p.welcomed()
+		began := time.Now()
+		revision.Store(1)
+		d.last().link.Changed(1)
+		p.wantState(1)
+		within(t, "the state", time.Since(began), 90*time.Second, 2*time.Minute)
+		p.command("after", onset("a"))
+		if r := p.receiveReceipt(); r.RequestID != "after" || r.Status != nova.Applied {
+			t.Errorf("%+v", r)
+		}
+	})
 }
 
 // hangUp closes p and waits until it has noticed.
