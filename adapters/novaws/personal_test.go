@@ -390,9 +390,23 @@ func TestP78_ASecondClientDisturbsNobody(t *testing.T) {
 	}
 }
 
-// TestP79_N82_ARevocationWaitsForNothing: it ends a personal connection with 4003
-// though a command runs and others wait; the slot is free and the host told.
-func TestP79_N82_ARevocationWaitsForNothing(t *testing.T) {
+// TestP79_ARevocationEndsWith4003: also a personal connection, whose other faults end
+// with 1002.
+func TestP79_ARevocationEndsWith4003(t *testing.T) {
+	d := newFakeHost()
+	inFakeTime(t, d, func(t *testing.T, h *harness) {
+		p := h.connectAndHello(deviceToken, asksPersonal)
+		p.welcomed()
+		if err := d.Revoke(t.Context(), pairing.DeviceID{1}); err != nil {
+			t.Fatal(err)
+		}
+		p.wantEnd(4003)
+	})
+}
+
+// TestN82_ARevocationWaitsForNothing: it ends a personal connection though a command
+// runs and others wait; the slot is free and the host told.
+func TestN82_ARevocationWaitsForNothing(t *testing.T) {
 	d := newFakeHost()
 	inFakeTime(t, d, func(t *testing.T, h *harness) {
 		d.deliver = func(ctx context.Context, _ nova.Control) error {

@@ -42,7 +42,7 @@ func TestCR01_TheLogNamesTheWrongKindOfSecret(t *testing.T) {
 		if !strings.Contains(d.log.String(), c.line) {
 			t.Errorf("the log has %q, want %q", d.log.String(), c.line)
 		}
-		leaks(t, d.log.String()+err.Error(), i.Code, token, d.master)
+		leaks(t, d.log.String()+fmt.Sprint(err), i.Code, token, d.master)
 	}
 	if d.Invitation(i.ID()).State != pairing.Waiting || len(d.status()) != 1 {
 		t.Error("a mistake spent the invitation or added a device")
