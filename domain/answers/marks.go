@@ -60,14 +60,39 @@ func (s Sentence) Shown() string {
 		}
 		lineStart = r == '\n'
 		b.WriteRune(r)
-		switch {
-		case r == '_' && insideWord(sentence, i): // is no emphasis, and names are copied
-		case strings.ContainsRune("*_`", r) && strings.Count(sentence, string(r)) > 1,
-			r == ']' && strings.HasPrefix(sentence[i+1:], "("):
+		if opensInline(sentence, i, r) {
 			b.WriteString(joiner)
 		}
 	}
 	return b.String() + " " + s.Mark + " "
+}
+
+// opensInline reports whether the sign r at i could be Markdown, alone or with a sign of
+// another sentence: the sentences of an answer stand in one paragraph.
+func opensInline(s string, i int, r rune) bool {
+	if r >= utf8.RuneSelf {
+		return false
+	}
+	after := s[i+1:]
+	switch r {
+	case '_':
+		return !insideWord(s, i) // names are copied
+	case '*':
+		return !strings.HasPrefix(after, " ") || i == 0 || s[i-1] != ' ' // not as in 5 * 3
+	case '`':
+		return true
+	case ']':
+		return strings.HasPrefix(after, "(")
+	case '\\':
+		next, _ := utf8.DecodeRuneInString(after)
+		return next < utf8.RuneSelf && (unicode.IsPunct(next) || unicode.IsSymbol(next))
+	case '<':
+		return strings.HasPrefix(after, "http://") || strings.HasPrefix(after, "https://")
+	case '&':
+		name, _, closed := strings.Cut(after[:min(len(after), 12)], ";")
+		return closed && name != "" && strings.IndexFunc(name, func(r rune) bool { return r != '#' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) < 0
+	}
+	return false
 }
 
 // insideWord reports whether the byte at i stands between letters or digits.

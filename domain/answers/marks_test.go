@@ -36,6 +36,14 @@ func TestD18_ASentenceIsShownAsItStands(t *testing.T) {
 		"1931 was dry.":               "1931 was dry.",
 		"| a | b |":                   "~| a | b |",
 		"```go":                       "~`~`~`~go",
+		"Costs 5* for members":        "Costs 5*~ for members",
+		"*Terms apply":                "~*~Terms apply",
+		"Press ` to open":             "Press `~ to open",
+		"The _first of two":           "The _~first of two",
+		`a \* b c:\dir \[1\]`:         `a \~*~ b c:\dir \~[1\~]`,
+		"&lt;b&gt; AT&T &#91;1&#93;":  "&~lt;b&~gt; AT&T &~#91;1&~#93;",
+		"<https://a.test/> 1 < 2 <b>": "<~https://a.test/> 1 < 2 <b>",
+		"\xff*\xff\\":                 "\ufffd*~\ufffd\\",
 		"中文*重点*":                      "中文*~重点*~",
 	} {
 		got := strings.ReplaceAll(Sentence{Text: in, Mark: PageMark}.Shown(), joiner, "~")

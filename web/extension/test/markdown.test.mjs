@@ -390,5 +390,7 @@ test("what the host quotes is shown as it stands", () => {
   const quoted = "\u2060*\u2060Bold*\u2060 and `\u2060code`\u2060[\u20601] or [here]\u2060(b) `c` [page] ";
   const page = '<a class="mark" href="https://s.test/page"></a>';
   assert.equal(inner(shown(quoted)).replaceAll("\u2060", ""), `<p>*Bold* and \`code\`[1] or [here](b) <code>c</code> ${page}</p>`);
+  const apart = "Press `\u2060 to open. [page] Then `\u2060 again, 5*\u2060 a *\u2060b _\u2060c \\\u2060*\u2060 &\u2060#91;1] <\u2060b [page]";
+  assert.equal(inner(shown(apart)).replaceAll("\u2060", ""), `<p>Press \` to open. ${page} Then \` again, 5* a *b _c \\* &amp;#91;1] &lt;b ${page}</p>`);
   assert.equal(inner(shown("\u2060# One\n\u20602. two")).replaceAll("\u2060", ""), "<p># One\n2. two</p>");
 });
