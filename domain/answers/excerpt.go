@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"plexus/domain/text"
 )
@@ -19,6 +20,9 @@ const (
 	endShare   = 5
 )
 
+// fewLines is below how many lines every word counts.
+const fewLines = 10
+
 // longLine is from where a line is taken sentence by sentence, in bytes.
 const longLine = 600
 
@@ -32,11 +36,12 @@ func excerpt(body, question string, limit int) string {
 	if len(body) <= limit {
 		return body
 	}
-	e := excerptor{lines: linesOf(body), limit: limit}
+	begin, end := limit*beginShare/100, limit*endShare/100
+	e := excerptor{lines: edged(linesOf(body), begin-lineCost, end-lineCost), limit: limit}
 	e.chosen = make([]bool, len(e.lines))
-	e.fill(limit*beginShare/100, 0, 1)
-	e.fill(e.used+limit*endShare/100, len(e.lines)-1, -1)
-	q := parseQuery(question)
+	e.fill(begin, 0, 1)
+	e.fill(e.used+end, len(e.lines)-1, -1)
+	q := excerptQuery(question)
 	if hits := e.matching(q); len(hits) > 0 && !q.overview {
 		for _, i := range hits {
 			e.take(i)
@@ -76,6 +81,36 @@ func linesOf(body string) (lines []string) {
 	return lines
 }
 
+// edged cuts the first and the last line at a blank, so that what is outermost of each
+// fits into its share: a paragraph is often longer.
+func edged(lines []string, first, last int) []string {
+	if len(lines) < 2 || first < utf8.UTFMax || last < utf8.UTFMax {
+		return lines
+	}
+	if line := lines[0]; len(line) > first {
+		at := len(text.Truncate(line, first))
+		if blank := strings.LastIndexByte(line[:at], ' '); blank > 0 {
+			at = blank
+		}
+		lines = slices.Insert(lines, 1, strings.TrimSpace(line[at:]))
+		lines[0] = line[:at]
+	}
+	if line := lines[len(lines)-1]; len(line) > last {
+		at := len(text.Truncate(line, len(line)-last)) // may stand before a code point that does not fit
+		if _, size := utf8.DecodeRuneInString(line[at:]); len(line)-at > last {
+			at += size
+		}
+		if blank := strings.IndexByte(line[at:], ' '); blank >= 0 && at+blank+1 < len(line) {
+			at += blank + 1
+		}
+		lines = append(lines[:len(lines)-1], strings.TrimSpace(line[:at]), line[at:])
+	}
+	return lines
+}
+
+// lineCost is what a line takes beside its text: its end, and a gap.
+const lineCost = len("\n" + gapLine + "\n")
+
 type excerptor struct {
 	lines  []string
 	chosen []bool
@@ -88,7 +123,7 @@ func (e *excerptor) take(i int) {
 	if i < 0 || i >= len(e.lines) || e.chosen[i] {
 		return
 	}
-	if cost := len(e.lines[i]) + len("\n"+gapLine+"\n"); e.used+cost <= e.limit {
+	if cost := len(e.lines[i]) + lineCost; e.used+cost <= e.limit {
 		e.chosen[i] = true
 		e.used += cost
 	}
@@ -102,7 +137,8 @@ func (e *excerptor) fill(most, from, step int) {
 }
 
 // matching gives the lines that have words of the question, the best first: each word
-// is the heavier the fewer lines have it.
+// is the heavier the fewer lines have it. One that most lines have tells none from
+// another.
 func (e *excerptor) matching(q query) (hits []int) {
 	if len(q.terms) == 0 {
 		return nil
@@ -121,6 +157,9 @@ func (e *excerptor) matching(q query) (hits []int) {
 	scores := make([]float64, len(e.lines))
 	for i, terms := range found {
 		for _, term := range terms {
+			if len(e.lines) >= fewLines && 2*having[term] > len(e.lines) {
+				continue
+			}
 			scores[i] += math.Log(1 + float64(len(e.lines))/float64(having[term]))
 		}
 		if scores[i] > 0 {

@@ -45,9 +45,10 @@ func TestD17_ThePromptSaysWhatThePartIs(t *testing.T) {
 		{framing.PageContext{Extract: "short", Total: 5, Kind: framing.WholeText}, "The page's whole text:\nshort"},
 		{framing.PageContext{Extract: "short", Total: 21_000, Kind: framing.Excerpt}, "An excerpt of the page's text, 1 of 21 KB;"},
 		{framing.PageContext{Extract: "short", Kind: framing.Excerpt}, "An excerpt of the page's text; a line"},
+		{framing.PageContext{Extract: "short\n\n", Total: 7, Kind: framing.WholeText}, "The page's whole text:\nshort"},
 		{framing.PageContext{Extract: "short", Total: 9_000, Kind: framing.SelectionPart}, "Part of a long text that the reader selected:\nshort"},
 		{framing.PageContext{Extract: long}, "An excerpt of the page's text; a line"},
-		{framing.PageContext{Extract: long, Total: uint64(len(long)), Kind: framing.WholeText}, "An excerpt of the page's text, 9 of 88 KB;"},
+		{framing.PageContext{Extract: long, Total: uint64(len(long)), Kind: framing.WholeText}, "An excerpt of the page's text, 10 of 88 KB;"},
 		{framing.PageContext{Extract: "short", Total: 1 << 62, Kind: framing.WholeText}, "The page's whole text:\nshort"},
 	} {
 		if user := BuildPrompt("What is new?", tc.page, nil, English, DefaultPrompt).User; !strings.Contains(user, tc.want) {

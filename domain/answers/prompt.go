@@ -57,49 +57,50 @@ func BuildPrompt(question string, page framing.PageContext, results []framing.Re
 // room for more than the markers.
 func (p phrasing) quote(mark, body string, limit int) string {
 	before, after := "\n"+p.openLine(mark)+"\n", "\n"+p.closeLine(mark)+"\n"
-	body = strings.TrimSpace(text.Truncate(withoutMarks(neutral(body)), max(limit-len(before)-len(after), 0)))
+	body = strings.TrimSpace(text.Truncate(harmless(body), max(limit-len(before)-len(after), 0)))
 	if body == "" {
 		return ""
 	}
 	return before + body + after
 }
 
-// fenceRoom is what is kept free of a page's share for its marker lines, and for what
-// its text grows by when it is made harmless.
+// fenceRoom is what is kept free of a page's share for its marker lines.
 const fenceRoom = 256
 
 // quotePage fences the page within room, of which it takes most bytes at most. Of a
 // long text it takes what fits the question.
 func (p phrasing) quotePage(page framing.PageContext, question string, most, room int) string {
 	most = min(most, room)
-	var body strings.Builder
-	p.header(&body, page.Title, page.URL)
-	if s := strings.TrimSpace(text.Truncate(page.Selection, most)); s != "" {
-		fmt.Fprintf(&body, "%s %s\n", p.selected, s)
+	var about strings.Builder
+	p.header(&about, page.Title, page.URL)
+	if s := strings.TrimSpace(text.Truncate(harmless(page.Selection), most)); s != "" {
+		fmt.Fprintf(&about, "%s %s\n", p.selected, s)
 	}
-	left := most - body.Len() - fenceRoom
+	left := most - about.Len() - fenceRoom
 	if page.Extract == "" || left <= 0 {
-		return p.quote(PageMark, body.String(), most)
+		return p.quote(PageMark, about.String(), most)
 	}
-	part := excerpt(text.Truncate(page.Extract, maxPageBytes), question, left)
-	body.WriteString(p.extractLine(page, part))
-	body.WriteString(part)
-	return p.quote(PageMark, body.String(), most)
+	// It is made harmless before it is cut, since it grows by that.
+	body := strings.TrimSpace(harmless(text.Truncate(page.Extract, maxPageBytes)))
+	part := excerpt(body, question, left)
+	about.WriteString(p.extractLine(page, part, len(part) < len(body) || len(page.Extract) > maxPageBytes))
+	about.WriteString(part)
+	return p.quote(PageMark, about.String(), most)
 }
 
-// extractLine says what the text of a page is; "" when nobody knows.
-func (p phrasing) extractLine(page framing.PageContext, part string) string {
-	whole := len(strings.TrimSpace(page.Extract))
+// extractLine says what the text of a page is, and whether it was cut for the prompt;
+// "" when nobody knows.
+func (p phrasing) extractLine(page framing.PageContext, part string, cut bool) string {
 	line := ""
 	switch {
 	case page.Kind == framing.SelectionPart:
 		line = p.selection
+	case page.Kind == framing.WholeText && !cut:
+		line = p.whole
 	case page.Kind != "" && page.Total > uint64(len(part)) && page.Total < 1<<30:
 		line = fmt.Sprintf(p.excerpt, kilobytes(len(part)), kilobytes(int(page.Total)))
-	case page.Kind == framing.Excerpt || len(part) < whole:
+	case page.Kind == framing.Excerpt || cut:
 		line = p.truncated
-	case page.Kind == framing.WholeText:
-		line = p.whole
 	default:
 		return ""
 	}
@@ -118,6 +119,9 @@ func (p phrasing) quoteResults(results []framing.Result, most, room int) string 
 	}
 	return b.String()
 }
+
+// harmless is a quotation in which nothing passes for a marker line or a mark.
+func harmless(s string) string { return withoutMarks(neutral(s)) }
 
 func neutral(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
