@@ -17,6 +17,9 @@ func ResultMark(n int) string { return fmt.Sprintf("[%d]", n) }
 // as a mark or as Markdown.
 const joiner = "\u2060"
 
+// longestMark is how far a bracket's end is looked for, in bytes: blanks may stand in it.
+const longestMark = 64
+
 // withoutMarks breaks up what looks like a mark in a text that is not ours, such as
 // the number of a footnote: marks are the host's alone (decision D18).
 func withoutMarks(s string) string {
@@ -28,7 +31,7 @@ func withoutMarks(s string) string {
 			break
 		}
 		b.WriteString(before + "[")
-		if inside, _, closed := strings.Cut(after, "]"); closed && looksLikeMark(inside) {
+		if inside, _, closed := strings.Cut(after[:min(len(after), longestMark)], "]"); closed && looksLikeMark(inside) {
 			b.WriteString(joiner)
 		}
 		rest = after
