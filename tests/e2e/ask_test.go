@@ -155,3 +155,17 @@ func TestAsk_InterruptedAnswerFails(t *testing.T) {
 		t.Errorf("status:\n%s", got.stdout)
 	}
 }
+
+// Where nothing says a language, the command line and browsers get English (decision
+// G16); phones speak Chinese there, which is no business of theirs.
+func TestG16_AskSpeaksEnglishWhereNothingSaysALanguage(t *testing.T) {
+	for environ, want := range map[string]string{
+		"LANG=C": "[The model did not answer.]", "LANG=": "[The model did not answer.]", "LANG=zh_CN.UTF-8": "[模型没有应答。]",
+	} {
+		p := newPlace(t, environ)
+		d := p.serve(t, "--config", p.configure(t, modelConfig("http://127.0.0.1:9")))
+		if got := d.plexus(t, "ask", "x", "--no-search"); !strings.Contains(got.stdout, want) {
+			t.Errorf("%s: %+v, want %s", environ, got, want)
+		}
+	}
+}

@@ -152,13 +152,14 @@ func (c Config) PhoneLanguage() string { return cmp.Or(c.Language, "zh-CN") }
 // defaultLanguage is that of PROMPT_LANGUAGE or of the locale; "" where neither says one.
 func defaultLanguage(env cli.Env) string {
 	for _, name := range []string{"PROMPT_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"} {
-		locale, _, _ := strings.Cut(env.Getenv(name), ".")
+		locale, _, _ := strings.Cut(strings.ToLower(env.Getenv(name)), ".")
+		locale, _, _ = strings.Cut(locale, "@")
 		switch {
 		case locale == "":
 			continue
-		case locale == "C" || locale == "POSIX":
+		case locale == "c" || locale == "posix":
 			return ""
-		case strings.HasPrefix(strings.ToLower(locale), "zh"):
+		case strings.HasPrefix(locale, "zh"):
 			return "zh-CN"
 		}
 		return "en"
