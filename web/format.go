@@ -103,7 +103,10 @@ func (l Layout) refusalPeer(r Refusal) string { return cmp.Or(r.Peer, l.T.AnyToo
 // busyLead says why a phone was turned away, up to the name of the other one.
 func (l Layout) busyLead(b Busy) string {
 	lead := l.T.BusyThen
-	if b.CanLetIn {
+	switch {
+	case b.Kept:
+		lead = l.T.BusyKept
+	case b.CanLetIn:
 		lead = l.T.BusyNow
 	}
 	if b.By != "" {

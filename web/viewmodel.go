@@ -227,8 +227,9 @@ type Device struct {
 // Busy says that a phone was turned away because another one was connected.
 type Busy struct {
 	At       time.Time // of the last time; zero: it was not, since it was connected itself
-	By       string    // name of the phone that is connected, or was then; "" for another client
-	CanLetIn bool      // another one is connected now
+	By       string    // name of the phone that is in the way, or was then; "" for another client
+	Kept     bool      // it is not connected: the place is kept for it
+	CanLetIn bool      // another one is in the way now
 }
 
 // Rename is the form for a phone's name.

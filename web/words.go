@@ -47,11 +47,11 @@ type Words struct {
 	CodeLegacy, CodeLegacyLead, CodeLegacyUse, CodeLegacyOn, CodeLegacyOff     string
 	RedeemWait, RedeemNow, KeepFirst, KeepOther, KeepFixed, KeepNow            string
 
-	DevicesLead, NoDevices, NoDevicesLead, PairedSince, ConnectedNow         string
-	LastSeen, NeverConnected, NeverConnectedLead, Revoke, RevokeTitle        string
-	RevokeLead, RevokeButton, Hosts, HostsLead, HostFixed, HostRemove, Named string
-	HostInvited, BusyNow, BusyThen, LetIn, Rename, RenameTitle, RenameField  string
-	RenameHint, NameEmpty, NameTooLong, NameMarks, TurnedAway                string
+	DevicesLead, NoDevices, NoDevicesLead, PairedSince, ConnectedNow                  string
+	LastSeen, NeverConnected, NeverConnectedLead, Revoke, RevokeTitle                 string
+	RevokeLead, RevokeButton, Hosts, HostsLead, HostFixed, HostRemove, Named          string
+	HostInvited, BusyNow, BusyThen, BusyKept, LetIn, Rename, RenameTitle, RenameField string
+	RenameHint, NameEmpty, NameTooLong, NameMarks, TurnedAway                         string
 
 	ExtensionsLead, NoExtensions, NoExtensionsLead, Digits, NoDigits string
 	FirstSeen, OtherExtension                                        string
@@ -256,6 +256,7 @@ func (w *Words) devicesAndExtensions() {
 	w.NeverConnected = "Never connected"
 	w.NeverConnectedLead = "It took the code but never used what it got. If that phone does not connect, revoke it and pair again."
 	w.BusyNow, w.BusyThen, w.TurnedAway = "Another phone is connected", "Another phone was connected", "Turned away"
+	w.BusyKept = "The place is kept for another phone, which you let in"
 	w.LetIn, w.Rename, w.RenameTitle, w.RenameField = "Let this one in", "Rename…", "Rename a phone", "Name"
 	w.RenameHint = "The name is for you; the phone does not learn it. Of two phones with one name the later one gets a number."
 	w.NameEmpty = "A name needs at least one character that can be seen."
@@ -266,7 +267,7 @@ func (w *Words) devicesAndExtensions() {
 	w.RevokeButton = "Revoke"
 	w.Hosts, w.HostFixed, w.HostRemove = "Names that phones may use", "The public address", "Remove"
 	w.HostInvited = "While the code is open"
-	w.HostsLead = "A phone is let in only under one of these names. Phones were paired by them. If you remove one, phones paired by it no longer get through."
+	w.HostsLead = "A phone is let in only under one of these names. If you remove one, phones that were paired by it no longer get through."
 	w.Named = "%s: %s"
 
 	w.ExtensionsLead = "Browser extensions that may ask questions. Each is known by its origin and by a key of its own."

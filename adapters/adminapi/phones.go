@@ -38,15 +38,16 @@ type Device struct {
 	Connected        bool       `json:"connected"` // now
 
 	TurnedAwayAt *time.Time `json:"turned_away_at,omitempty"` // the last time, because another phone was connected; none: not since it was connected itself
-	TurnedAwayBy string     `json:"turned_away_by,omitempty"` // name of the phone that is connected, or was then
-	CanLetIn     bool       `json:"can_let_in,omitempty"`     // another one is connected now
+	TurnedAwayBy string     `json:"turned_away_by,omitempty"` // name of the phone that is in the way, or was then
+	KeptFor      bool       `json:"kept_for_it,omitempty"`    // it is not connected: the place is kept for it, since its owner let it in
+	CanLetIn     bool       `json:"can_let_in,omitempty"`     // another one is in the way now
 }
 
 func newDevice(d devices.Status) Device {
 	return Device{
 		ID: d.ID.String(), Name: text.Printable(d.Name), CreatedAt: d.CreatedAt.UTC(),
 		FirstConnectedAt: moment(d.FirstConnectedAt), LastSeenAt: moment(d.LastSeenAt), Connected: d.Connected,
-		TurnedAwayAt: moment(d.Busy.At), TurnedAwayBy: text.Printable(d.Busy.By), CanLetIn: d.Busy.CanLetIn,
+		TurnedAwayAt: moment(d.Busy.At), TurnedAwayBy: text.Printable(d.Busy.By), KeptFor: d.Busy.Kept, CanLetIn: d.Busy.CanLetIn,
 	}
 }
 

@@ -53,7 +53,7 @@ func (p devicePages) list(r *http.Request, l web.Layout) (response, error) {
 	for _, d := range list {
 		v.Devices = append(v.Devices, web.Device{
 			ID: d.ID.String(), Name: text.Printable(d.Name), Created: d.CreatedAt, LastSeen: d.LastSeenAt, Connected: d.Connected,
-			Busy: web.Busy{At: d.Busy.At, By: text.Printable(d.Busy.By), CanLetIn: d.Busy.CanLetIn},
+			Busy: web.Busy{At: d.Busy.At, By: text.Printable(d.Busy.By), Kept: d.Busy.Kept, CanLetIn: d.Busy.CanLetIn},
 		})
 	}
 	for _, h := range p.phones.AcceptedHosts() {

@@ -131,12 +131,18 @@ func (c *Clients) Devices(ctx context.Context) ([]Status, error) {
 		connected[who.Device.ID] = true // of the master token: the zero ID, which no device has
 		holder = shown[who.Device.ID]
 	}
+	keptFor := pairing.DeviceID{}
+	if c.deps.Now().Before(c.chosen.until) {
+		keptFor = c.chosen.device
+	}
 	for i := range all {
 		d := &all[i]
 		d.Connected = connected[d.ID]
 		b, ok := c.busy[d.ID]
 		switch {
 		case !ok:
+		case len(connected) == 0 && keptFor != (pairing.DeviceID{}) && keptFor != d.ID:
+			d.Busy = Busy{At: b.at, By: shown[keptFor], Kept: true, CanLetIn: true}
 		case len(connected) > 0 && !d.Connected:
 			d.Busy = Busy{At: b.at, By: holder, CanLetIn: true}
 		default:

@@ -17,8 +17,9 @@ const letInLimit = 2 * time.Minute
 // Busy says that a device was not let in because another client was connected.
 type Busy struct {
 	At       time.Time // of the last time; zero: not since it was connected itself
-	By       string    // shown name of the device that is connected, or was then; "" for a client without one
-	CanLetIn bool      // another client is connected now, so that LetIn has something to do
+	By       string    // shown name of the device that is in the way, or was then; "" for a client without one
+	Kept     bool      // it is not connected: the place is kept for it, since its owner let it in
+	CanLetIn bool      // another one is in the way now, so that LetIn has something to do
 }
 
 // busy is Busy as it is kept, in memory only.

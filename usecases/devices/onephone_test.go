@@ -124,6 +124,31 @@ func TestK18_ASecondPhoneIsToldOf(t *testing.T) {
 	}
 }
 
+// While the place is kept for a phone that does not come, the others are told so, and
+// another one can be let in instead.
+func TestK18_AKeptPlaceIsCalledOne(t *testing.T) {
+	d := newStage(t)
+	tokenA, ann := d.pair("Ann’s phone")
+	_, bob := d.pair("Bob’s phone")
+	d.TurnAway(t.Context(), d.hello(tokenA)) // nobody is there yet: it is only noted
+	if err := d.LetIn(t.Context(), bob.ID); err != nil {
+		t.Fatal(err)
+	}
+	d.TurnAway(t.Context(), d.hello(tokenA))
+	if b := d.of(ann.ID).Busy; b != (Busy{At: d.now, By: "Bob’s phone", Kept: true, CanLetIn: true}) {
+		t.Errorf("while it is kept: %+v", b)
+	}
+	at := d.now
+	d.now = d.now.Add(letInLimit)
+	if b := d.of(ann.ID).Busy; b != (Busy{At: at, By: "Bob’s phone"}) {
+		t.Errorf("when it is free again: %+v", b)
+	}
+	d.now = at
+	if err := d.LetIn(t.Context(), ann.ID); err != nil || !d.MayEnter(d.hello(tokenA)) {
+		t.Errorf("the other way round: %v", err)
+	}
+}
+
 func TestK18_LettingInEndsTheOther(t *testing.T) {
 	d := newStage(t)
 	tokenA, ann := d.pair("Ann’s phone")

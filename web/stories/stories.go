@@ -152,6 +152,7 @@ func (b *book) devices() {
 		list[0],
 		{ID: "d7", Name: "Ann’s phone (2)", Created: b.before(2 * day), LastSeen: b.before(2 * hour),
 			Busy: web.Busy{At: b.before(2 * time.Minute), By: "Ann’s phone", CanLetIn: true}},
+		{ID: "d10", Name: "Cy’s phone", Created: b.before(day), Busy: web.Busy{At: b.before(time.Minute), By: "Tablet", Kept: true, CanLetIn: true}},
 		{ID: "d8", Name: "Tablet", Created: b.before(day), Busy: web.Busy{At: b.before(5 * hour), By: longName()}},
 		{ID: "d9", Name: "Old phone", Created: b.before(day), LastSeen: b.before(day), Busy: web.Busy{At: b.before(3 * hour)}},
 	}, Hosts: hosts}))

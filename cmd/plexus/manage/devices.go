@@ -82,11 +82,14 @@ func listDevices(ctx context.Context, env cli.Env, dir string, asJSON bool) erro
 
 // turnedAway says why a phone was not let in, and what to do.
 func turnedAway(d adminapi.Device, now time.Time) string {
-	was := "was"
-	if d.CanLetIn {
-		was = "is"
+	why := "another phone was connected"
+	switch {
+	case d.KeptFor:
+		why = "the place is kept for another phone, which you let in"
+	case d.CanLetIn:
+		why = "another phone is connected"
 	}
-	line := fmt.Sprintf("turned away %s: another phone %s connected", cli.Ago(*d.TurnedAwayAt, now), was)
+	line := fmt.Sprintf("turned away %s: %s", cli.Ago(*d.TurnedAwayAt, now), why)
 	if d.TurnedAwayBy != "" {
 		line += ": " + text.Printable(d.TurnedAwayBy)
 	}

@@ -41,10 +41,11 @@ func TestK18_TheListSaysWhoWasInTheWay(t *testing.T) {
 	now := time.Now()
 	at := now.Add(-2 * time.Minute)
 	for want, d := range map[string]adminapi.Device{
-		"turned away 2 min ago: another phone is connected: Ann’s phone. To let this one in: plexus devices let-in 01234567": {TurnedAwayBy: "Ann’s phone", CanLetIn: true},
-		"turned away 2 min ago: another phone is connected. To let this one in: plexus devices let-in 01234567":              {CanLetIn: true},
-		"turned away 2 min ago: another phone was connected: Ann’s phone":                                                    {TurnedAwayBy: "Ann’s phone"},
-		"turned away 2 min ago: another phone was connected":                                                                 {},
+		"turned away 2 min ago: another phone is connected: Ann’s phone. To let this one in: plexus devices let-in 01234567":                            {TurnedAwayBy: "Ann’s phone", CanLetIn: true},
+		"turned away 2 min ago: another phone is connected. To let this one in: plexus devices let-in 01234567":                                         {CanLetIn: true},
+		"turned away 2 min ago: the place is kept for another phone, which you let in: Ann’s phone. To let this one in: plexus devices let-in 01234567": {TurnedAwayBy: "Ann’s phone", KeptFor: true, CanLetIn: true},
+		"turned away 2 min ago: another phone was connected: Ann’s phone":                                                                               {TurnedAwayBy: "Ann’s phone"},
+		"turned away 2 min ago: another phone was connected":                                                                                            {},
 	} {
 		d.ID, d.TurnedAwayAt = "01234567-0000-4000-8000-000000000000", &at
 		if got := turnedAway(d, now); got != want {
