@@ -140,7 +140,7 @@ func (o *printer) results(r framing.SearchResult) {
 func (o *printer) token(piece string, final bool) {
 	if kind, isNotice := answers.IsNotice(piece); final && isNotice {
 		o.answer.Notice = strings.TrimSpace(piece)
-		o.answer.Complete = kind != answers.Interrupted && o.answerText.Len() > 0
+		o.answer.Complete = !kind.Unfinished() && o.answerText.Len() > 0
 	} else {
 		o.answer.Complete = final
 		o.answerText.WriteString(piece)

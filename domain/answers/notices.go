@@ -33,6 +33,11 @@ func NoticeKinds() []NoticeKind {
 	return []NoticeKind{SearchFailed, NothingFound, ModelFailed, ModelEmpty, Interrupted, Cut, Filtered, Refused}
 }
 
+// Unfinished reports whether the text before the sentence is no complete answer.
+func (k NoticeKind) Unfinished() bool {
+	return k == Interrupted || k == Cut || k == Filtered || k == Refused
+}
+
 // Notice gives the fixed sentence in square brackets; "" for an unknown kind.
 func Notice(kind NoticeKind, lang Language) string {
 	english, chinese := notice(kind)

@@ -138,6 +138,21 @@ func TestAsk_CtrlCEndsTheUpstreamRequest(t *testing.T) {
 	}
 }
 
+// A model that stops at its limit has not answered completely.
+func TestD19_AskFailsWhereTheModelWasCut(t *testing.T) {
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "data: {\"choices\":[{\"delta\":{\"content\":\"Half an\"},\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n")
+	}))
+	defer model.Close()
+	p := newPlace(t)
+	d := p.serve(t, "--config", p.configure(t, modelConfig(model.URL)))
+	got := d.plexus(t, "ask", "x", "--no-search")
+	if got.code != 1 || !strings.HasPrefix(got.stdout, "Half an\n\n[The answer was cut at the model's limit.]") {
+		t.Errorf("got %+v", got)
+	}
+}
+
 // A model that breaks off is no complete answer.
 func TestAsk_InterruptedAnswerFails(t *testing.T) {
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
