@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -18,6 +19,11 @@ import (
 // TestServe_HangUpEndsCleanly: as when its terminal is closed. A path of any bytes does
 // not keep commands from the host.
 func TestServe_HangUpEndsCleanly(t *testing.T) {
+	// The host inherits a hang-up that is ignored, as where the tests run under nohup;
+	// one that somebody waits for it does not.
+	hungUp := make(chan os.Signal, 1)
+	signal.Notify(hungUp, syscall.SIGHUP)
+	defer signal.Stop(hungUp)
 	p := newPlace(t)
 	if odd := filepath.Join(p.home, "h\xff"); os.Mkdir(odd, 0o700) == nil { // not every file system takes it
 		p.home = odd

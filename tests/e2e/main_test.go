@@ -174,6 +174,8 @@ func (d *daemon) stop(t *testing.T, sig syscall.Signal) int {
 	if err := d.cmd.Process.Signal(sig); err != nil {
 		t.Fatal(err)
 	}
+	limit := time.AfterFunc(commandLimit, func() { _ = d.cmd.Process.Kill() }) // one that does not end is a failure, not a hang
+	defer limit.Stop()
 	<-d.ended
 	_ = d.cmd.Wait() // a signal is an error here; the code tells it
 	return d.cmd.ProcessState.ExitCode()
