@@ -129,7 +129,7 @@ func TestG17_QueriesInFlightAreBounded(t *testing.T) {
 	working.Wait()
 	highest = max(highest, d.memory())
 	t.Logf("%d MiB at most", highest>>10)
-	if highest > 400<<10 {
+	if !raceBuild && highest > 400<<10 { // the detector takes several times the memory
 		t.Errorf("%d MiB resident, want 400 at most", highest>>10)
 	}
 }
