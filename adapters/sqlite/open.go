@@ -82,7 +82,12 @@ func open(ctx context.Context, path string, opts Options, m migrator) (*Store, e
 		return nil, err
 	}
 	if !fresh {
-		if err := m.probe(ctx); err != nil {
+		_, noLog := os.Stat(path + "-wal")
+		err := m.probe(ctx)
+		// Who only looks leaves the files of the log, and whoever writes removes them. So
+		// one that is interrupted while it looks opens for writing all the same, unless
+		// somebody else has left a log.
+		if interrupted := ctx.Err() != nil && errors.Is(noLog, fs.ErrNotExist); err != nil && !interrupted {
 			return nil, err
 		}
 	}
@@ -109,7 +114,10 @@ func open(ctx context.Context, path string, opts Options, m migrator) (*Store, e
 		sessions:   &PageSessions{writer: writer, reader: reader},
 		days:       &RunDays{writer: writer, reader: reader},
 	}
-	err = sqlitex.Wrap("open database for writing", writer.PingContext(ctx))
+	err = sqlitex.Wrap("open database for writing", writer.PingContext(context.WithoutCancel(ctx)))
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err == nil {
 		err = m.run(ctx, writer)
 	}
